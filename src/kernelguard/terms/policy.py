@@ -91,6 +91,7 @@ class Policy:
     domain: str = "given"
     weights: str = "seeded"
     min_isolation: Isolation = Isolation.PROCESS
+    plan_seed: str = ""  # 64 hex digits to repeat a plan that was revealed; empty: drawn from the OS after the build
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -105,6 +106,8 @@ class Policy:
         ):
             if value < least:
                 raise UsageError(f"{name}={value}: must be at least {least}")
+        if self.plan_seed and not _is_seed(self.plan_seed):
+            raise UsageError("plan_seed: must be 64 hexadecimal digits, as a record's extended.plan.seed")
         if not self.budget_s > 0:
             raise UsageError(f"budget_s={self.budget_s}: must be positive")
         if not self.limits.timeout_s > 0:
@@ -119,3 +122,7 @@ class Policy:
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise UsageError(f"{name}={value!r}: must be one of {', '.join(allowed)}")
+
+
+def _is_seed(text: str) -> bool:
+    return len(text) == 64 and all(letter in "0123456789abcdef" for letter in text)

@@ -1,0 +1,19 @@
+import torch
+from torch import nn
+
+N = 4096
+
+
+class Model(nn.Module):
+    """Product of two square matrices: (N, N) @ (N, N) -> (N, N)."""
+
+    def forward(self, A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
+        return torch.matmul(A, B)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.rand(N, N), torch.rand(N, N)]
+
+
+def get_init_inputs() -> list[object]:
+    return []

@@ -1,0 +1,25 @@
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+batch_size = 4096
+dim = 393216
+
+
+class Model(nn.Module):
+    """Leaky ReLU: (B, dim) -> (B, dim)."""
+
+    def __init__(self, negative_slope: float = 0.01) -> None:
+        super().__init__()
+        self.negative_slope = negative_slope
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return F.leaky_relu(x, negative_slope=self.negative_slope)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.rand(batch_size, dim)]
+
+
+def get_init_inputs() -> list[object]:
+    return []

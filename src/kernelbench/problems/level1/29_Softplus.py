@@ -1,0 +1,21 @@
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+batch_size = 4096
+dim = 393216
+
+
+class Model(nn.Module):
+    """Softplus, log(1 + exp(x)): (B, dim) -> (B, dim)."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return F.softplus(x)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.rand(batch_size, dim)]
+
+
+def get_init_inputs() -> list[object]:
+    return []

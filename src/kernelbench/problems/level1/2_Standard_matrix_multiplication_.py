@@ -1,0 +1,21 @@
+import torch
+from torch import nn
+
+M = 2048
+K = 8192
+N = 4096
+
+
+class Model(nn.Module):
+    """Matrix product: (M, K) @ (K, N) -> (M, N)."""
+
+    def forward(self, A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
+        return torch.matmul(A, B)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.rand(M, K), torch.rand(K, N)]
+
+
+def get_init_inputs() -> list[object]:
+    return []

@@ -1,0 +1,40 @@
+import torch
+from torch import nn
+
+batch_size = 8
+in_channels = 64
+out_channels = 128
+kernel_size = (5, 7)
+height = 512
+width = 256
+
+
+class Model(nn.Module):
+    """2D convolution, rectangular input and kernel: (B, C_in, H, W) -> (B, C_out, H', W')."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: tuple[int, int],
+        stride: tuple[int, int] = (1, 1),
+        padding: tuple[int, int] = (0, 0),
+        dilation: tuple[int, int] = (1, 1),
+        groups: int = 1,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.conv2d = nn.Conv2d(
+            in_channels, out_channels, kernel_size, stride=stride, padding=padding, dilation=dilation, groups=groups, bias=bias
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.conv2d(x)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.rand(batch_size, in_channels, height, width)]
+
+
+def get_init_inputs() -> list[int | tuple[int, int]]:
+    return [in_channels, out_channels, kernel_size]

@@ -1,0 +1,47 @@
+import torch
+from torch import nn
+
+batch_size = 8
+in_channels = 32
+out_channels = 32
+kernel_size = 3
+height_in = 512
+width_in = 1024
+
+
+class Model(nn.Module):
+    """Transposed 2D convolution, rectangular input and square kernel: (B, C_in, H, W) -> (B, C_out, H', W')."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int,
+        stride: int = 1,
+        padding: int = 0,
+        output_padding: int = 0,
+        groups: int = 1,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.conv_transpose2d = nn.ConvTranspose2d(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride=stride,
+            padding=padding,
+            output_padding=output_padding,
+            groups=groups,
+            bias=bias,
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.conv_transpose2d(x)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.rand(batch_size, in_channels, height_in, width_in)]
+
+
+def get_init_inputs() -> list[int]:
+    return [in_channels, out_channels, kernel_size]

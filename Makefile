@@ -22,6 +22,8 @@ comma := ,
 BIN := $(VENV)/bin
 UV := $(shell command -v uv)
 INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet)
+# torch finds ninja on PATH when it compiles a candidate's extension.
+ACTIVATE := PATH="$(abspath $(BIN)):$$PATH"
 READY := $(VENV)/.ready-$(subst $(comma),-,$(EXTRAS))
 
 .PHONY: help setup demo test lint format types contracts lock-check wheel-check check
@@ -47,10 +49,10 @@ $(READY): pyproject.toml
 	touch $@
 
 demo: $(READY)
-	@$(BIN)/kernelguard demo
+	@$(ACTIVATE) kernelguard demo
 
 test: $(READY)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(ACTIVATE) python -m pytest $(ARGS)
 
 lint: $(READY)
 	@$(BIN)/ruff check .

@@ -1,0 +1,1 @@
+"""Reward hardening under its documented names."""

@@ -1,0 +1,20 @@
+"""Rectify a matrix."""
+
+import torch
+import torch.nn as nn
+
+ROWS = 256
+COLUMNS = 1024
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+
+
+def get_inputs():
+    return [torch.randn(ROWS, COLUMNS)]
+
+
+def get_init_inputs():
+    return []

@@ -7,7 +7,12 @@ from pathlib import Path
 MAX_FILE_LINES = 260
 MAX_FUNCTION_LINES = 45
 HELD = ("src", "scripts", "tools", "bench")
-DATA = ("src/kernelguard/redteam/attacks", "src/kernelbench/problems", "src/kernelbench/prompts")
+DATA = (
+    "src/kernelguard/redteam/attacks",
+    "src/kernelguard/redteam/problems",
+    "src/kernelbench/problems",
+    "src/kernelbench/prompts",
+)
 
 
 def _held_files(root: Path) -> Iterator[Path]:

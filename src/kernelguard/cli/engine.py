@@ -1,0 +1,60 @@
+"""What the commands call: the evaluator, the native evaluation and its timing, the examination of this host.
+
+One value, handed to every command, so that a test hands in another; each part is loaded when it is first called, so that
+`--help`, `explain` and bad usage load neither torch nor a process.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+from kernelguard.native.messages import NativeRequest, NativeResult
+from kernelguard.terms.findings import Capability
+from kernelguard.terms.policy import Policy
+from kernelguard.terms.problem import Candidate, Problem
+from kernelguard.terms.verdict import Verdict
+
+
+def _evaluate(problem: Problem, candidate: Candidate, policy: Policy) -> Verdict:
+    from kernelguard.evaluation.candidate import evaluate  # noqa: PLC0415 - loaded when it is first needed
+
+    return evaluate(problem, candidate, policy)
+
+
+def _run_native(request: NativeRequest, timeout_s: float) -> NativeResult:
+    from kernelguard.supervision.native import run_native  # noqa: PLC0415 - loaded when it is first needed
+
+    return run_native(request, timeout_s=timeout_s)
+
+
+def _time_compiled(request: NativeRequest) -> float:
+    from kernelguard.native.baseline import Compilation, Measurement, time_reference  # noqa: PLC0415 - loads torch
+    from kernelguard.native.numerics import dtype_of  # noqa: PLC0415 - loads torch
+
+    how = Measurement(
+        num_trials=request.num_perf_trials,
+        timing_method=request.timing_method,
+        device=request.device,
+        dtype=dtype_of(request.precision),
+        compilation=Compilation(),
+    )
+    return cast("float", time_reference(request.reference_src, how)["mean"])
+
+
+def _examine(device: str, gpu: int) -> tuple[Capability, ...]:
+    from kernelguard.supervision.doctor import examine  # noqa: PLC0415 - loaded when it is first needed
+
+    return examine(device, gpu)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Engine:
+    """`evaluate` returns a Verdict whatever the candidate does; `time_compiled` the mean ms of the reference under torch.compile.
+
+    All of them raise KernelGuardError for bad input and bad hosts.
+    """
+
+    evaluate: Callable[[Problem, Candidate, Policy], Verdict] = _evaluate
+    run_native: Callable[[NativeRequest, float], NativeResult] = _run_native
+    time_compiled: Callable[[NativeRequest], float] = _time_compiled
+    examine: Callable[[str, int], tuple[Capability, ...]] = _examine

@@ -11,7 +11,6 @@ from kernelguard.cli.signature import takes
 from kernelguard.cli.terminal import errors, printer
 from kernelguard.redteam.corpus import Case, load_corpus, select
 from kernelguard.redteam.drill import DrillReport, drill, to_table
-from kernelguard.redteam.host import available_needs
 from kernelguard.terms.verdict import Integrity
 
 TIMEOUT_S = 60.0  # one worker: a cold compiler takes its time, and nobody shall wait longer for a demonstration
@@ -29,7 +28,7 @@ def demo(engine: Engine, options: DemoOptions) -> int:  # noqa: ARG001 - it has 
 
     Exit code: 0 the honest one passed and every cheat was rejected, 1 not so, 3 it could not be judged here.
     """
-    available = available_needs()
+    available = engine.available()
     cases = demo_cases(select(load_corpus(), groups=["demo"]), available)
     with errors().status(f"Judging {len(cases)} candidates"):
         report = drill(cases, engine.evaluate, timeout_s=TIMEOUT_S, available=available)

@@ -41,6 +41,12 @@ def _time_compiled(request: NativeRequest) -> float:
     return cast("float", time_reference(request.reference_src, how)["mean"])
 
 
+def _available() -> frozenset[str]:
+    from kernelguard.redteam.host import available_needs  # noqa: PLC0415 - asks torch whether there is CUDA
+
+    return available_needs()
+
+
 def _examine(device: str, gpu: int) -> tuple[Capability, ...]:
     from kernelguard.supervision.doctor import examine  # noqa: PLC0415 - loaded when it is first needed
 
@@ -51,10 +57,11 @@ def _examine(device: str, gpu: int) -> tuple[Capability, ...]:
 class Engine:
     """`evaluate` returns a Verdict whatever the candidate does; `time_compiled` the mean ms of the reference under torch.compile.
 
-    All of them raise KernelGuardError for bad input and bad hosts.
+    `available` names what this host offers to the red team's cases. All raise KernelGuardError for bad input and bad hosts.
     """
 
     evaluate: Callable[[Problem, Candidate, Policy], Verdict] = _evaluate
     run_native: Callable[[NativeRequest, float], NativeResult] = _run_native
     time_compiled: Callable[[NativeRequest], float] = _time_compiled
     examine: Callable[[str, int], tuple[Capability, ...]] = _examine
+    available: Callable[[], frozenset[str]] = _available

@@ -38,12 +38,18 @@ class ScriptedEngine:
     verdict: Verdict | Exception = field(default_factory=lambda: make_verdict(Integrity.PASS))
     native: NativeResult | Exception = field(default_factory=NativeResult)
     capabilities: tuple[Capability, ...] = ()
+    available: frozenset[str] = frozenset({"cc"})
     asked: list[tuple[Problem, Candidate, Policy]] = field(default_factory=list)
     requested: list[tuple[NativeRequest, float]] = field(default_factory=list)
 
     def engine(self) -> Engine:
         """The Engine that a command is given."""
-        return Engine(evaluate=self._evaluate, run_native=self._run_native, examine=lambda _device, _gpu: self.capabilities)
+        return Engine(
+            evaluate=self._evaluate,
+            run_native=self._run_native,
+            examine=lambda _device, _gpu: self.capabilities,
+            available=lambda: self.available,
+        )
 
     def _evaluate(self, problem: Problem, candidate: Candidate, policy: Policy) -> Verdict:
         self.asked.append((problem, candidate, policy))

@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from kernelguard.terms.plan import DrawKind
 
@@ -20,7 +21,7 @@ class SideCall:
 
     `witness_ms`: GO until the snapshot was complete. `done_ms`: GO until DONE. `chain_ms`: pour, poison and flush as one
     queued chain before GO. `new_segment`: output memory that the referee had to map first, so the witness time is too long.
-    `threads`: tasks of the process just after DONE.
+    `claimed_event_ms` covers all input sets of a burst; a claim that is not a finite number stands as -1.
     """
 
     witness_ms: float
@@ -51,7 +52,7 @@ class Refused:
 
     fault: Fault
     detail: str
-    kind: str = "refused"
+    kind: Literal["refused"] = "refused"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,7 +77,7 @@ class Compared:
     first_expected: str = ""
     first_actual: str = ""
     replays: bool = False
-    kind: str = "compared"
+    kind: Literal["compared"] = "compared"
 
 
 class Ended(enum.Enum):
@@ -104,7 +105,6 @@ class CallEvidence:
     void: str = ""
     inputs_changed: tuple[int, ...] = ()  # inputs that the candidate changed and the reference did not
     unstable_outputs: tuple[int, ...] = ()  # outputs of the call before that differed on the second look
-    poison_untouched: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

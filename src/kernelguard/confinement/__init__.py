@@ -1,0 +1,1 @@
+"""What the operating system can hold: limits, namespaces, Landlock, workspaces, and whole process trees that really die."""

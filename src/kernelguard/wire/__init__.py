@@ -1,0 +1,1 @@
+"""The boundary between processes: bounded, typed frames. Nothing is ever unpickled."""

@@ -21,7 +21,7 @@ from kernelguard.terms.errors import UsageError
 class ExplainOptions:
     """What the command line of `explain` holds."""
 
-    code: Annotated[str, typer.Argument(metavar="[CODE]", help="A finding code, such as RH-09. Without one: all of them.")] = ""
+    code: Annotated[str, typer.Argument(metavar="CODE", help="A finding code, such as RH-09. Without one: all of them.")] = ""
 
 
 @takes(ExplainOptions)

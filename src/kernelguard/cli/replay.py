@@ -29,8 +29,8 @@ class ReplayOptions:
     """What the command line of `replay` holds."""
 
     record: Annotated[Path, typer.Argument(metavar="RECORD", help="A record with `extended` in it.")]
-    reference: Annotated[Path | None, typer.Argument(metavar="[REF", help="The reference, unless it lies where it lay.")] = None
-    candidate: Annotated[Path | None, typer.Argument(metavar="CAND]", help="The candidate, likewise.")] = None
+    reference: Annotated[Path | None, typer.Argument(metavar="REF", help="The reference, unless it lies where it lay.")] = None
+    candidate: Annotated[Path | None, typer.Argument(metavar="CAND", help="The candidate, likewise.")] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

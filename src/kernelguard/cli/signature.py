@@ -1,5 +1,6 @@
 """Commands whose options are the fields of a dataclass, so that they can be passed on and tested as one value."""
 
+import enum
 import functools
 import inspect
 from collections.abc import Callable
@@ -19,7 +20,7 @@ def takes(options: Callable[..., T]) -> Callable[[Callable[[Engine, T], int]], C
     Typer reads a command's options from its signature; this gives it one with a keyword for each field of `options`.
     """
     hints = get_type_hints(options, include_extras=True)
-    defaults = {field.name: field.default for field in fields(options)}  # type: ignore[arg-type]  # always a dataclass
+    defaults = {field.name: _typed(field.default) for field in fields(options)}  # type: ignore[arg-type]  # always a dataclass
     keywords = [
         inspect.Parameter(
             name,
@@ -44,3 +45,8 @@ def takes(options: Callable[..., T]) -> Callable[[Callable[[Engine, T], int]], C
         return spread
 
     return decorate
+
+
+def _typed(default: object) -> object:
+    """A default as it would be typed: older releases of typer take an Enum's value, and not its member."""
+    return default.value if isinstance(default, enum.Enum) else default

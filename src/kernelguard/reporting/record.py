@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from typing_extensions import Self
 
 from kernelguard.reporting.choices import policy_to_json
 from kernelguard.reporting.json_values import Json, JsonObject, json_object, json_text
@@ -68,7 +67,7 @@ class RewardHardening(_Strict):
     extended: JsonObject | None = None
 
     @model_validator(mode="after")
-    def _runtime_exactly_when_passed(self) -> Self:
+    def _runtime_exactly_when_passed(self) -> "RewardHardening":
         passed = self.integrity_status is Integrity.PASS
         if not passed == self.verified == (self.verified_runtime is not None):
             raise ValueError("verified and verified_runtime must stand exactly when integrity_status is PASS")

@@ -10,10 +10,10 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def record_schema() -> dict[str, JsonValue]:
-    """Draft 2020-12 schema of one record. Without the generated titles, which only repeat the names."""
+    """Draft 2020-12 schema of one record, the same text from every release of the generator that we support."""
     schema: dict[str, JsonValue] = KernelExecRecord.model_json_schema(mode="validation")
-    bare = {name: _without_titles(value) for name, value in schema.items()}
-    return {"$schema": DIALECT, **bare, "title": "KernelGuard record 1.1"}
+    body = {name: _bare(value) for name, value in schema.items()}
+    return {"$schema": DIALECT, **body, "title": "KernelGuard record 1.1"}
 
 
 def schema_text() -> str:
@@ -21,14 +21,15 @@ def schema_text() -> str:
     return json.dumps(record_schema(), indent=2, sort_keys=True) + "\n"
 
 
-def _without_titles(value: JsonValue) -> JsonValue:
+def _bare(value: JsonValue) -> JsonValue:
+    """Without titles, and without what releases of the generator spell in different ways."""
     if isinstance(value, list):
-        return [_without_titles(inner) for inner in value]
+        return [_bare(inner) for inner in value]
     if not isinstance(value, dict):
         return value
-    return {name: _without_titles(inner) for name, inner in value.items() if not _is_noise(name, inner)}
-
-
-def _is_noise(name: str, value: JsonValue) -> bool:
-    """A title, or `additionalProperties: true`, which newer generators write and which means nothing."""
-    return (name == "title" and isinstance(value, str)) or (name == "additionalProperties" and value is True)
+    kept = {name: _bare(inner) for name, inner in value.items() if not (name == "title" and isinstance(inner, str))}
+    if kept.get("additionalProperties") is True:
+        del kept["additionalProperties"]
+    if kept.get("enum") == [kept.get("const")]:
+        del kept["enum"]
+    return kept

@@ -107,7 +107,7 @@ def test_a_candidate_can_be_imported_from_a_file_that_the_caller_removes(honest:
     """Triton reads the source of its kernels from that file."""
     model, file = eval.load_custom_model_with_tempfile(honest)
 
-    assert "class ModelNew" in inspect.getsource(model.forward)
+    assert "def forward" in inspect.getsource(model.forward)
     eval.graceful_eval_cleanup({}, "cpu", file)
     assert not Path(file.name).exists()
 

@@ -94,7 +94,7 @@ def test_two_first_samples_and_missing_fields_are_refused() -> None:
         align({"1": [sample(1.0), sample(2.0)]}, NAMES, BASELINE)
     with pytest.raises(UsageError, match="problem 2, sample 0: runtime must be a number"):
         align({"2": [{"sample_id": 0, "correctness": True}]}, NAMES, BASELINE)
-    with pytest.raises(UsageError, match="baseline: 1_A.py: mean must be a number"):
+    with pytest.raises(UsageError, match=r"baseline: 1_A\.py: mean must be a number"):
         align({}, {1: "1_A.py"}, {"1_A.py": {"mean": "fast"}})
 
 

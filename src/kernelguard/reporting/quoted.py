@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions
+from rich.measure import Measurement
 from rich.text import Text
 
 BAR = "| "
@@ -24,3 +26,8 @@ class Quoted:
             for part in Text(line).wrap(console, room, overflow="fold") if line else [Text()]:
                 part.rstrip()
                 yield Text(BAR) + part
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """No wider than the longest line, so that nothing is padded out to the margin."""
+        widest = max((cell_len(line) for line in self.lines), default=0) + len(BAR)
+        return Measurement(len(BAR) + 1, max(len(BAR) + 1, min(options.max_width, widest)))

@@ -1,5 +1,6 @@
 """The papers agree with the code and with each other: commands run, links lead somewhere, no code is undocumented."""
 
+import os
 import re
 import subprocess
 import sys

@@ -41,7 +41,15 @@ def _programs() -> dict[str, set[str]]:
 def test_a_script_named_in_the_readme_runs_and_knows_its_parameters(program: str) -> None:
     """The README is copied into terminals; a command in it that has drifted from the code wastes a reader's first hour."""
     interpreter = "bash" if program.endswith(".sh") else sys.executable
-    answer = subprocess.run([interpreter, program, "--help"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+    answer = subprocess.run(
+        [interpreter, program, "--help"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
 
     assert answer.returncode == 0, answer.stderr
     assert {name for name in _programs()[program] if name not in answer.stdout} == set()

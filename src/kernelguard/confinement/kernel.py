@@ -10,7 +10,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_TIMERSLACK, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 29, 36, 38
 PR_SET_PTRACER, ANY_PROCESS = 0x59616D61, (1 << 64) - 1
-CLONE_NEWIPC, CLONE_NEWPID, CLONE_NEWNET = 0x08000000, 0x20000000, 0x40000000
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID, CLONE_NEWNET = 0x00020000, 0x08000000, 0x20000000, 0x40000000
+_MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REC, _MS_PRIVATE = 1 << 1, 1 << 2, 1 << 3, 1 << 14, 1 << 18
 
 _SYS_LANDLOCK_CREATE, _SYS_LANDLOCK_ADD_RULE, _SYS_LANDLOCK_RESTRICT = 444, 445, 446
 _FS_EXECUTE, _FS_WRITE, _FS_READ_FILE, _FS_READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
@@ -36,6 +37,16 @@ def prctl(option: int, value: int) -> None:
 def unshare(flags: int) -> None:
     """Leave namespaces for new ones. A new PID namespace begins with the next child."""
     _check(_libc.unshare(flags), "unshare")
+
+
+def mount_own_proc() -> None:
+    """Give this process, the first of a new PID namespace, a mount namespace and a /proc that shows that namespace alone.
+
+    CUDA names its threads through /proc and does not start where the numbers there are not its own.
+    """
+    unshare(CLONE_NEWNS)
+    _check(_libc.mount(b"none", b"/", None, ctypes.c_ulong(_MS_REC | _MS_PRIVATE), None), "mount private")
+    _check(_libc.mount(b"proc", b"/proc", b"proc", ctypes.c_ulong(_MS_NOSUID | _MS_NODEV | _MS_NOEXEC), None), "mount proc")
 
 
 def landlock_abi() -> int:

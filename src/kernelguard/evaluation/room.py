@@ -153,6 +153,10 @@ class Room:
             self._ends.append(session.end(cause, detail))
             self._processes[side].extend(session.states)
 
+    def log_of(self, side: Side) -> str:
+        """The end of what a worker that has ended wrote."""
+        return next((end.log[-600:].strip() for end in reversed(self._ends) if end.side is side), "")
+
     def take_failure(self) -> str:
         """One line of why a program did not load."""
         failure, self.load_failure = self.load_failure, None

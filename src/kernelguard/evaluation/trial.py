@@ -34,7 +34,7 @@ def sit(problem: Problem, candidate: Candidate, policy: Policy, host: Host) -> S
             except SessionOver as over:
                 room.end(over.side, over.cause, over.detail)
                 if over.side is Side.REFERENCE:
-                    raise HostError(f"the reference worker ended: {over.cause.value}: {over.detail}") from over
+                    raise HostError(f"the reference worker ended: {over.cause.value}: {over.detail}. {room.log_of(over.side)}") from over
         return room.sitting()
 
 

@@ -8,11 +8,12 @@ from collections.abc import Callable
 import torch
 from cuda.bindings import driver
 
-from kernelguard.gate.memory import DTYPES, Unreadable, element_count
+from kernelguard.gate.memory import DTYPES, Unreadable, element_count, same_bytes
 from kernelguard.terms.errors import HostError
 from kernelguard.wire.messages import OutputSpec
 
 HANDLE_BYTES = 64
+_BUFFER_ID = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_BUFFER_ID
 _LAZY_PEER_ACCESS = 1  # CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
 MAX_SEGMENTS = 4096
 
@@ -59,6 +60,11 @@ class CudaLender:
             stream = torch.cuda.current_stream().cuda_stream
             _readable(driver.cuMemcpyDtoDAsync, into.data_ptr(), pointer, into.numel(), stream)
         return new
+
+    def still(self, worker_pid: int, spec: OutputSpec, copy: torch.Tensor) -> bool:
+        """Compare where the output is."""
+        pointer, _ = self._resolve(worker_pid, spec, copy.numel())
+        return same_bytes(device_bytes(pointer, copy.numel()), copy)
 
     def overwrite(self, worker_pid: int, spec: OutputSpec, value: float) -> None:
         """Queue the fill."""
@@ -111,6 +117,9 @@ class CudaLender:
 class CudaBorrower:
     """The worker's end, on a GPU."""
 
+    def __init__(self) -> None:
+        self._handles: dict[int, tuple[int, str]] = {}
+
     def borrow(self, size: int, handle: str, descriptor: int) -> torch.Tensor:
         """Map the lent allocation for the life of the process."""
         del descriptor
@@ -122,12 +131,17 @@ class CudaBorrower:
     def locate(self, tensor: torch.Tensor) -> tuple[str, int]:
         """The IPC handle of the allocation that the tensor lies in, and the offset there.
 
-        Asked of the driver each time: an allocation that was freed and made again has a new handle at the old address.
+        The driver numbers its allocations: one that was freed and made again at the old address has a new number and handle.
         """
         address = tensor.data_ptr()
         base = _checked("cuMemGetAddressRange", driver.cuMemGetAddressRange(driver.CUdeviceptr(address))[:2])
-        handle = _checked("cuIpcGetMemHandle", driver.cuIpcGetMemHandle(base))
-        return bytes(handle.reserved).hex(), address - int(base)  # type: ignore[attr-defined, call-overload]
+        number = int(_checked("cuPointerGetAttribute", driver.cuPointerGetAttribute(_BUFFER_ID, address)))  # type: ignore[call-overload]
+        known, handle = self._handles.get(int(base), (-1, ""))  # type: ignore[call-overload]
+        if known != number:
+            opaque = _checked("cuIpcGetMemHandle", driver.cuIpcGetMemHandle(base))
+            handle = bytes(opaque.reserved).hex()  # type: ignore[attr-defined]
+            self._handles[int(base)] = (number, handle)  # type: ignore[call-overload]
+        return handle, address - int(base)  # type: ignore[call-overload]
 
 
 def _readable(call: Callable[..., tuple[object, ...]], *arguments: object) -> object:

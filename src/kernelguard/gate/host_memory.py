@@ -9,7 +9,7 @@ import os
 
 import torch
 
-from kernelguard.gate.memory import DTYPES, Unreadable, element_count
+from kernelguard.gate.memory import DTYPES, Unreadable, element_count, same_bytes
 from kernelguard.gate.page import create_sealed
 from kernelguard.wire.messages import OutputSpec
 
@@ -38,6 +38,12 @@ class HostLender:
         """Copy out of the worker's memory. Raises Unreadable for a range that is not mapped there."""
         _transfer(_libc.process_vm_readv, worker_pid, spec, into)
         return False
+
+    def still(self, worker_pid: int, spec: OutputSpec, copy: torch.Tensor) -> bool:
+        """Read once more and compare. Raises Unreadable."""
+        again = torch.empty_like(copy)
+        _transfer(_libc.process_vm_readv, worker_pid, spec, again)
+        return same_bytes(again, copy)
 
     def overwrite(self, worker_pid: int, spec: OutputSpec, value: float) -> None:
         """Fill in the worker's memory. Raises Unreadable."""

@@ -9,6 +9,7 @@ from kernelguard.wire.messages import InputSpec, OutputSpec
 
 MAX_OUTPUTS = 64
 MAX_DIMS = 16
+PIECE_BYTES = 256 << 20
 
 DTYPES: dict[str, torch.dtype] = {
     name: getattr(torch, name)
@@ -31,6 +32,9 @@ class Lender(Protocol):
 
     def snapshot(self, worker_pid: int, spec: OutputSpec, into: torch.Tensor) -> bool:
         """Copy the output's bytes into the dense 1-d uint8 tensor `into`. True if a segment had to be mapped first. Raises Unreadable."""
+
+    def still(self, worker_pid: int, spec: OutputSpec, copy: torch.Tensor) -> bool:
+        """True when the output's bytes are those of `copy` (1-d uint8). Raises Unreadable."""
 
     def overwrite(self, worker_pid: int, spec: OutputSpec, value: float) -> None:
         """Fill the output with `value` where it is. Raises Unreadable."""
@@ -70,6 +74,11 @@ def input_view(slot: torch.Tensor, spec: InputSpec) -> torch.Tensor:
 def flat_bytes(tensor: torch.Tensor) -> torch.Tensor:
     """The bytes of a dense tensor in the order in which they lie in memory, as a 1-d uint8 view."""
     return tensor.as_strided((tensor.numel(),), (1,)).view(torch.uint8)
+
+
+def same_bytes(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Equality of two 1-d uint8 tensors of one size, in pieces, so that the comparison needs little memory of its own."""
+    return all(torch.equal(one[at : at + PIECE_BYTES], other[at : at + PIECE_BYTES]) for at in range(0, one.numel(), PIECE_BYTES))
 
 
 def element_count(shape: Sequence[int]) -> int:

@@ -18,7 +18,7 @@ _HEADER_BYTES = 4096
 AREA_BYTES = (PAGE_BYTES - _HEADER_BYTES) // 2
 _GO_AT = _HEADER_BYTES
 _DONE_AT = _HEADER_BYTES + AREA_BYTES
-_GO_SEQ, _COMMAND, _GO_LEN, _DONE_SEQ, _DONE_LEN = range(5)  # 64-bit words
+_GO_SEQ, _COMMAND, _SEED, _GO_LEN, _DONE_SEQ, _DONE_LEN = range(6)  # 64-bit words
 _SPIN = 100_000  # turns without a pause: some 10 ms, longer than a freeze takes to arrive
 _PAUSE_S = 50e-6
 _LOOK_EVERY = 512
@@ -63,12 +63,13 @@ class Page:
 
     # ------------------------------------------------------------------------------------------ the referee's side
 
-    def prepare(self, payload: bytes) -> None:
-        """Write what will be asked. Nothing of it counts before `go`."""
+    def prepare(self, payload: bytes, seed: int = 0) -> None:
+        """Write what will be asked, and the seed of the device's generator. Nothing of it counts before `go`."""
         if len(payload) > AREA_BYTES:
             raise WireError(f"{len(payload)} bytes do not fit on the page")
         self._map[_GO_AT : _GO_AT + len(payload)] = payload
         self._words[_GO_LEN] = len(payload)
+        self._words[_SEED] = seed
 
     def go(self, command: Command) -> int:
         """Ring: returns the sequence number that DONE must carry."""
@@ -109,8 +110,11 @@ class Page:
                 time.sleep(_PAUSE_S)
         return int(words[_GO_SEQ]), Command(int(words[_COMMAND]))
 
-    def read_go(self) -> bytes:
-        """What is asked."""
+    def read_go(self) -> tuple[bytes, int]:
+        """What is asked, and the seed."""
+        return self._asked(), int(self._words[_SEED])
+
+    def _asked(self) -> bytes:
         return bytes(self._map[_GO_AT : _GO_AT + min(int(self._words[_GO_LEN]), AREA_BYTES)])
 
     def done(self, sequence: int, payload: bytes) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from kernelguard.gate.memory import DTYPES, MAX_DIMS, Lender, Unreadable, element_count, flat_bytes, is_dense
+from kernelguard.gate.memory import DTYPES, MAX_DIMS, Lender, Unreadable, element_count, flat_bytes, is_dense, same_bytes
 from kernelguard.gate.page import Command, DeadlinePassed, WorkerGone
 from kernelguard.referee.chain import Chain
 from kernelguard.referee.compare import Tolerance, compare, has_nan
@@ -87,7 +87,7 @@ class Conductor:
     def _call(self, call: Call, *, solo: bool, timeout_s: float) -> CallEvidence:
         sets = self._draw(call)
         specs = tuple(self._desk.specs(arguments, number) for number, arguments in enumerate(sets))
-        payload = encode(Go(sets=tuple(a.structure for a in sets), tensors=specs, device_seed=call.device_seed))
+        payload = encode(Go(sets=tuple(a.structure for a in sets), tensors=specs))
         tensors = [tensor for arguments in sets for tensor in arguments.tensors]
         pours = [
             (self._desk.slots[spec.slot].memory[: tensor.numel() * tensor.element_size()], flat_bytes(tensor))
@@ -111,9 +111,9 @@ class Conductor:
         self, side: Side, call: Call, payload: bytes, pours: list[tuple[torch.Tensor, torch.Tensor]], timeout_s: float
     ) -> Asked:
         peer = self.sides[side]
-        times, answer, done = self._ring(peer, Command.CALL, payload, pours, timeout_s, call=call.index)
+        times, answer, done = self._ring(peer, Command.CALL, payload, pours, timeout_s, call=call.index, seed=call.device_seed)
         unstable = self._second_look(peer, keep=answer if isinstance(answer, Answer) else None)
-        changed = {number: slot.clone() for number, (slot, pristine) in enumerate(pours) if not torch.equal(slot, pristine)}
+        changed = {number: slot.clone() for number, (slot, pristine) in enumerate(pours) if not same_bytes(slot, pristine)}
         return Asked(times=times, answer=answer, structures=done.structures, changed=changed, unstable=unstable)
 
     def _ring(
@@ -124,11 +124,13 @@ class Conductor:
         pours: list[tuple[torch.Tensor, torch.Tensor]],
         timeout_s: float,
         call: int = -1,
+        seed: int = 0,
     ) -> tuple[SideCall, Answer | Refused, Done]:
         """The clocked part: chain, GO, DONE, snapshot, freeze."""
+        peer.prepare(payload, seed)
         chain_ms = self._chain.run(pours)
         try:
-            rung = peer.ring(command, payload, timeout_s)
+            rung = peer.ring(command, timeout_s)
             answer, new_segment = self._snapshot(peer, rung.done, call)
             self._lender.synchronize()
             snapshot_ns = time.monotonic_ns()
@@ -155,7 +157,7 @@ class Conductor:
         if done.error:
             return Refused(fault=Fault.RAISED, detail=done.error_text[:2000]), False
         specs = [spec for outputs in done.outputs for spec in outputs]
-        refusal = self._readable(peer, specs)
+        refusal = self._readable(peer, specs, len(done.outputs))
         if refusal is not None:
             return refusal, False
         copies, new = [], False
@@ -184,7 +186,7 @@ class Conductor:
             raise Unreadable("not a range of a lent slot")
         return slots[int(number)].memory
 
-    def _readable(self, peer: Counterpart, specs: Sequence[OutputSpec]) -> Refused | None:
+    def _readable(self, peer: Counterpart, specs: Sequence[OutputSpec], width: int) -> Refused | None:
         """Refuse what is no plain dense tensor, or larger than any answer could be, before a byte is read."""
         for spec in specs:
             if spec.oddities:
@@ -197,7 +199,7 @@ class Conductor:
                 return Refused(fault=Fault.SHAPE, detail="not a shape")
             if element_count(spec.shape) and not is_dense(spec.shape, spec.strides):
                 return Refused(fault=Fault.LAYOUT, detail=f"strides {spec.strides} leave holes or overlap")
-        total = sum(_size(spec) for spec in specs)
+        total = sum(_size(spec) for spec in specs) // max(1, width)
         if peer.side is Side.REFERENCE:
             self._largest_answer = max(self._largest_answer, total)
         elif total > 2 * self._largest_answer + SPARE_BYTES:
@@ -225,13 +227,12 @@ class Conductor:
         return self._second_look(self.sides[side], keep=None)
 
     def _unchanged(self, peer: Counterpart, spec: OutputSpec, copy: torch.Tensor) -> bool:
-        again = torch.empty_like(copy)
+        if spec.segment.startswith("slot:") or not copy.numel():
+            return True  # the referee pours into lent memory itself
         try:
-            self._copy(peer, spec, again)
+            return self._lender.still(peer.pid, spec, copy)
         except Unreadable:
-            return spec.segment.startswith("slot:")
-        self._lender.synchronize()
-        return spec.segment.startswith("slot:") or torch.equal(again, copy)
+            return False
 
     def _poison(self, peer: Counterpart, old: Answer) -> None:
         for spec, copy in zip(old.specs, old.copies, strict=True):

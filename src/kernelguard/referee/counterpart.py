@@ -61,9 +61,12 @@ class Counterpart:
         """Let the process run."""
         self._signal(signal.SIGCONT)
 
-    def ring(self, command: Command, payload: bytes, timeout_s: float) -> Rung:
+    def prepare(self, payload: bytes, seed: int) -> None:
+        """Write what `ring` will ask."""
+        self._page.prepare(payload, seed)
+
+    def ring(self, command: Command, timeout_s: float) -> Rung:
         """Thaw, GO, wait for DONE. Raises DeadlinePassed, WorkerGone, or WireError for an answer that is none."""
-        self._page.prepare(payload)
         deadline = time.monotonic_ns() + int(timeout_s * 1e9)
         self.thaw()
         go_ns = time.monotonic_ns()

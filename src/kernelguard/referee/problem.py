@@ -23,6 +23,8 @@ from kernelguard.wire.tree import pack, unpack
 DTYPE_OF = {Precision.FP32: torch.float32, Precision.FP16: torch.float16, Precision.BF16: torch.bfloat16}
 BURST_BYTES = 1 << 30  # all input sets of a burst together
 HEADROOM = 1.25
+ORACLE_FACTOR = 6
+ORACLE_HOST_BYTES = 8 << 30
 TRIAL_SEED = 0x5EED  # the draw that only tells the shapes; no call uses it
 
 
@@ -95,6 +97,8 @@ class ProblemDesk:
     def oracle(self, arguments: Arguments) -> list[torch.Tensor] | str:
         """The reference's outputs in fp64 for these arguments, or why they can't be had. Never raises."""
         try:
+            if not self._fits():
+                return "it does not fit into memory"
             if self._oracle is None:
                 self._oracle = self._construct().to(device=self.device, dtype=torch.float64)
             values = [t.double() if t.is_floating_point() else t for t in arguments.tensors]
@@ -105,6 +109,12 @@ class ProblemDesk:
         except Exception as error:  # noqa: BLE001 - the problem's own code in a dtype it was not written for
             return f"{type(error).__name__}: {str(error)[:200]}"
         return outputs
+
+    def _fits(self) -> bool:
+        """Inputs and outputs in fp64, and as much again for what lies between."""
+        needed = ORACLE_FACTOR * self.input_bytes
+        free = torch.cuda.mem_get_info()[0] if self.device == "cuda" else ORACLE_HOST_BYTES
+        return needed < free
 
     def _construct(self) -> torch.nn.Module:
         values = list(_function(self._module, "get_init_inputs")()) if hasattr(self._module, "get_init_inputs") else []

@@ -139,7 +139,7 @@ class Referee:
     def _calibrate(self, order: Calibrate) -> Calibrated:
         if order.heat_s > 0 and self._device == "cuda":
             heat(order.heat_s)
-        empty = encode(Go(sets=(pack([], lambda _: None),), tensors=((),), device_seed=0))
+        empty = encode(Go(sets=(pack([], lambda _: None),), tensors=((),)))
         try:
             calls = [self._need().noop(order.side, empty, order.call_timeout_s) for _ in range(order.calls + _SKIPPED)]
         except SideEnded as end:

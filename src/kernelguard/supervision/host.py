@@ -24,6 +24,7 @@ from kernelguard.wire.messages import Fork, RefereeFailed, ZygoteReady
 M = TypeVar("M")
 _END_S = 5.0
 _PREFIX = "kernelguard-"
+_REFEREE_ALLOCATOR = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True", "PYTORCH_ALLOC_CONF": "expandable_segments:True"}
 # glibc would hand large blocks back to the kernel and fault them in again, at a cost that differs from process to process
 _STEADY_MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(1 << 30), "MALLOC_TOP_PAD_": str(64 << 20)}
 
@@ -37,6 +38,7 @@ class Host:
         self.card: Card | None = find_card(gpu) if device == "cuda" else None
         _sweep_leftovers()
         self.root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
+        self.namespaces: tuple[str, ...] = ("pid", "ipc", "network")
         self._keep_files = keep_files
         self._zygote: Trusted | None = None
         self._referee: Trusted | None = None
@@ -77,7 +79,7 @@ class Host:
         if self._zygote is None:
             self._zygote = start("kernelguard.worker.zygote", log=self.root / "zygote.log", extra_environment=_STEADY_MALLOC)
         if self._referee is None:
-            self._referee = start("kernelguard.referee.serve", log=self.root / "referee.log", extra_environment=self._visible())
+            self._referee = start("kernelguard.referee.serve", log=self.root / "referee.log", extra_environment={**self._visible(), **_REFEREE_ALLOCATOR})
         if not self.versions:
             try:
                 self.versions = self._zygote.channel.receive(ZygoteReady, timeout_s=Limits().start_timeout_s * 2).versions
@@ -94,8 +96,7 @@ class Host:
             environment=workspace.environment(os.environ) | self._arch() | (self._visible() if sees_gpu else {"CUDA_VISIBLE_DEVICES": ""}),
             host_memory_bytes=policy.limits.host_memory_bytes,
             file_bytes=policy.limits.file_bytes,
-            isolate_processes=True,
-            isolate_network=True,
+            namespaces=self.namespaces,
         )
         return fork_worker(self._zygote.channel, order, workspace, policy.limits, self._memory_used)
 
@@ -153,15 +154,15 @@ class Host:
         own = Path(__file__).resolve().parents[1]
         places += [str(own / name) for name in ("__init__.py", "terms", "wire", "gate", "worker", "confinement")]
         for entry in sys.path:
-            path = Path(entry)
-            if entry and path.is_absolute() and path.is_dir():
+            path = Path(entry).absolute()
+            if entry and path.is_dir():
                 places += [str(child) for child in path.iterdir() if child.name not in ("kernelbench", "kernelguard")]
         return tuple(places)
 
     def writable(self, workspace: Workspace) -> tuple[str, ...]:
         """What a confined worker may write: its workspace and the device files that every program needs."""
         devices = [str(path) for path in Path("/dev").glob("nvidia*")] + ["/dev/dri", "/dev/nvidia-caps"]
-        return (str(workspace.root), "/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", *devices)
+        return (str(workspace.root), "/proc/self", "/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", *devices)
 
     def close(self) -> None:
         """End the processes; delete the files unless they are to be kept."""

@@ -65,4 +65,4 @@ def start(module: str, *, log: Path, extra_environment: Mapping[str, str]) -> Tr
 
 def _import_path() -> Sequence[str]:
     """Where this interpreter finds its modules, without the current directory."""
-    return [entry for entry in sys.path if entry and Path(entry).is_absolute() and Path(entry).exists()]
+    return [str(Path(entry).absolute()) for entry in sys.path if entry and Path(entry).exists()]

@@ -95,14 +95,15 @@ def draw_plan(policy: Policy, seed: str) -> Plan:
     chunks = [paper[start : start + per_block] for start in range(0, len(paper), per_block)]
     blocks = [Block(calls=tuple(call for item in chunk for call in item)) for chunk in chunks]
     blocks[-1] = replace(blocks[-1], not_before_s=LATE_GAP_S if len(blocks) > 1 else 0.0)
-    return Plan(seed=seed, weight_seed=weight_seed, solo=solo, blocks=(Block(calls=first, warmup=True), *blocks))
+    bursts = tuple(call for _ in range(BURSTS) for call in _calls(DrawKind.BURST, index, randbelow))
+    last = Block(calls=bursts)  # at the end: their many outputs make the allocator spread, and later calls would be slower to read
+    return Plan(seed=seed, weight_seed=weight_seed, solo=solo, blocks=(Block(calls=first, warmup=True), *blocks, last))
 
 
 def _shuffled_kinds(policy: Policy, randbelow: Callable[[int], int]) -> list[DrawKind]:
     kinds = [DrawKind.PLAIN] * policy.num_perf_trials
     kinds += [PROBE_KINDS[number % len(PROBE_KINDS)] for number in range(policy.num_correct_trials)]
     kinds += [DrawKind.CANARY] * CANARIES
-    kinds += [DrawKind.BURST] * BURSTS
     for last in range(len(kinds) - 1, 0, -1):
         other = randbelow(last + 1)
         kinds[last], kinds[other] = kinds[other], kinds[last]

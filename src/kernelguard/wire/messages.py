@@ -43,11 +43,10 @@ class OutputSpec:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Go:
-    """What the worker is told at GO: for each input set the arguments of forward, and the seed of the device's generator."""
+    """What the worker is told at GO: for each input set the arguments of forward. The same bytes from call to call as a rule."""
 
     sets: tuple[str, ...]
     tensors: tuple[tuple[InputSpec, ...], ...]
-    device_seed: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,8 +73,7 @@ class Fork:
     environment: Mapping[str, str]
     host_memory_bytes: int
     file_bytes: int
-    isolate_processes: bool
-    isolate_network: bool
+    namespaces: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -19,6 +19,7 @@ from kernelguard.wire.framing import Channel
 from kernelguard.wire.messages import Finish, Fork, WorkerEnded, WorkerStarted
 from kernelguard.worker.serve import serve
 
+_NAMESPACES = {"pid": kernel.CLONE_NEWPID, "ipc": kernel.CLONE_NEWIPC, "network": kernel.CLONE_NEWNET}
 _SWEEP_S = 5.0
 _FIND_S = 5.0
 _POLL_MS = 200
@@ -37,7 +38,7 @@ def keep(order: Fork, fds: list[int]) -> None:
         if proxy == 0:
             os.close(told)
             os.close(own)
-            _proxy(order, (control, page, log), tell)
+            _proxy(order, (control, page, log), tell, own_proc="pid" in reached)
         for descriptor in (control, page, log, tell):
             os.close(descriptor)
         channel = Channel.from_fd(own)
@@ -58,11 +59,9 @@ def keep(order: Fork, fds: list[int]) -> None:
 def _namespaces(order: Fork) -> tuple[list[str], list[str]]:
     """Leave what can be left. What the host refuses is reported, and the policy decides."""
     reached, missing = [], []
-    wanted = [("pid", kernel.CLONE_NEWPID), ("ipc", kernel.CLONE_NEWIPC)] if order.isolate_processes else []
-    wanted += [("network", kernel.CLONE_NEWNET)] if order.isolate_network else []
-    for name, flag in wanted:
+    for name in order.namespaces:
         try:
-            kernel.unshare(flag)
+            kernel.unshare(_NAMESPACES[name])
             reached.append(name)
         except OSError as error:
             missing.append(f"{name}: {error.strerror or error}")
@@ -107,10 +106,12 @@ def _watch(channel: Channel, told: int, proxy: int) -> str:
             return "unknown"
 
 
-def _proxy(order: Fork, fds: tuple[int, int, int], tell: int) -> None:
+def _proxy(order: Fork, fds: tuple[int, int, int], tell: int, *, own_proc: bool) -> None:
     """First process of the namespace: reaps orphans, passes on how the worker ended, and dies with the keeper."""
     try:
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        if own_proc:
+            kernel.mount_own_proc()
         worker = os.fork()
         if worker == 0:
             os.close(tell)

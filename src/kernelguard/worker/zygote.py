@@ -14,7 +14,7 @@ from kernelguard.wire.messages import Fork, Forked, ZygoteReady
 from kernelguard.worker import keeper, probes
 
 _FOREVER_S = 365 * 24 * 3600.0
-_WISHED = ("triton", "triton.language", "torch.utils.cpp_extension")
+_WISHED = ("triton", "triton.language")  # not torch.utils.cpp_extension: its import asks CUDA for devices, and no fork could use it then
 
 
 def main(descriptor: int) -> None:
@@ -54,10 +54,10 @@ def _import_what_programs_need() -> dict[str, str]:
 
 
 def _warm_messages() -> None:
-    """Build the validators and the probes' caches before the first fork: every worker inherits them."""
-    state: WorkerState = probes.look("zygote")
+    """Build the validators before the first fork: every worker inherits them. Nothing here may touch CUDA."""
+    state = WorkerState(moment="zygote", flags={}, environment={}, functions=probes.functions(), python_threads=())
     decode(encode(messages.LeftGate(state=state)), (messages.LeftGate,))
-    go = messages.Go(sets=(), tensors=(), device_seed=0)
+    go = messages.Go(sets=(), tensors=())
     done = messages.Done(structures=(), outputs=(), claimed_event_ms=0.0, claimed_host_ms=0.0)
     for message in (go, done):
         decode(encode(message), (type(message),))

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import fields
 from pathlib import Path
 
@@ -55,7 +56,11 @@ class Desk:
 
     def engine(self) -> Engine:
         """What the script is given."""
-        return Engine(evaluate=self._evaluate, run_native=self._run_native, time_compiled=self._time_compiled)
+        return Engine(
+            evaluator=lambda _device, _gpu: nullcontext(self._evaluate),
+            run_native=self._run_native,
+            time_compiled=self._time_compiled,
+        )
 
     def _evaluate(self, problem: Problem, candidate: Candidate, policy: Policy) -> Verdict:
         self.asked.append((problem, candidate, policy))

@@ -30,8 +30,8 @@ def demo(engine: Engine, options: DemoOptions) -> int:  # noqa: ARG001 - it has 
     """
     available = engine.available()
     cases = demo_cases(select(load_corpus(), groups=["demo"]), available)
-    with errors().status(f"Judging {len(cases)} candidates"):
-        report = drill(cases, engine.evaluate, timeout_s=TIMEOUT_S, available=available)
+    with errors().status(f"Judging {len(cases)} candidates"), engine.evaluator(cases[0].device, 0) as evaluate:
+        report = drill(cases, evaluate, timeout_s=TIMEOUT_S, available=available)
     printer().print(to_table(report))
     printer().print(_sentence(report))
     return _exit_code(report)

@@ -4,7 +4,8 @@ One value, handed to every command, so that a test hands in another; each part i
 `--help`, `explain` and bad usage load neither torch nor a process.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,11 +15,16 @@ from kernelguard.terms.policy import Policy
 from kernelguard.terms.problem import Candidate, Problem
 from kernelguard.terms.verdict import Verdict
 
+Evaluate = Callable[[Problem, Candidate, Policy], Verdict]
 
-def _evaluate(problem: Problem, candidate: Candidate, policy: Policy) -> Verdict:
+
+@contextmanager
+def _evaluator(device: str, gpu: int) -> Iterator[Evaluate]:
     from kernelguard.evaluation.candidate import evaluate  # noqa: PLC0415 - loaded when it is first needed
+    from kernelguard.supervision.host import Host  # noqa: PLC0415 - likewise
 
-    return evaluate(problem, candidate, policy)
+    with Host(device=device, gpu=gpu) as host:
+        yield lambda problem, candidate, policy: evaluate(problem, candidate, policy, host)
 
 
 def _run_native(request: NativeRequest, timeout_s: float) -> NativeResult:
@@ -55,12 +61,13 @@ def _examine(device: str, gpu: int) -> tuple[Capability, ...]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Engine:
-    """`evaluate` returns a Verdict whatever the candidate does; `time_compiled` the mean ms of the reference under torch.compile.
+    """`evaluator` opens a device for one or many evaluations, each of which gives a Verdict whatever the candidate does.
 
-    `available` names what this host offers to the red team's cases. All raise KernelGuardError for bad input and bad hosts.
+    `time_compiled` gives the mean ms of the reference under torch.compile. `available` names what this host offers to the
+    red team's cases. All raise KernelGuardError for bad input and bad hosts.
     """
 
-    evaluate: Callable[[Problem, Candidate, Policy], Verdict] = _evaluate
+    evaluator: Callable[[str, int], AbstractContextManager[Evaluate]] = _evaluator
     run_native: Callable[[NativeRequest, float], NativeResult] = _run_native
     time_compiled: Callable[[NativeRequest], float] = _time_compiled
     examine: Callable[[str, int], tuple[Capability, ...]] = _examine

@@ -40,8 +40,8 @@ class NativeOptions:
 
 def judge(problem: Problem, candidate: Candidate, policy: Policy, engine: Engine) -> Judged:
     """Evaluate under `audit` or `enforce`. Raises what `evaluate` raises, which is never the candidate's doing."""
-    with errors().status(f"Judging {candidate.name}"):
-        verdict = engine.evaluate(problem, candidate, policy)
+    with errors().status(f"Judging {candidate.name}"), engine.evaluator(policy.device, policy.gpu) as evaluate:
+        verdict = evaluate(problem, candidate, policy)
     return Judged(
         record=to_record(verdict, policy),
         words=render(verdict, policy),

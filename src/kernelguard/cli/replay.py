@@ -56,11 +56,10 @@ def replay(engine: Engine, options: ReplayOptions) -> int:
     told = _told(read_record_text(options.record))
     problem = _same_source(told.problem, options.reference, "reference", options.record.parent)
     candidate = _same_source(told.candidate, options.candidate, "candidate", options.record.parent)
-    verdict = engine.evaluate(
-        Problem(source=problem, name=word(told.problem, "name")),
-        Candidate(source=candidate, name=word(told.candidate, "name"), backend=word(told.candidate, "backend") or "cuda"),
-        told.policy,
-    )
+    asked = Problem(source=problem, name=word(told.problem, "name"))
+    accused = Candidate(source=candidate, name=word(told.candidate, "name"), backend=word(told.candidate, "backend") or "cuda")
+    with engine.evaluator(told.policy.device, told.policy.gpu) as evaluate:
+        verdict = evaluate(asked, accused, told.policy)
     for line in _changed(told.host, section(verdict.extended, "host")):
         errors().print(Text(f"kernelguard replay: {line}"))
     printer().print(_compared(told, verdict))

@@ -1,6 +1,7 @@
 """`kernelguard demo` is the first thing a newcomer runs: it must tell a working judge from one that only says so."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import pytest
 from tests.unit.cli.conftest import make_verdict
@@ -28,7 +29,7 @@ def right(_problem: Problem, candidate: Candidate, _policy: Policy) -> Verdict:
 
 def demonstrate(judge: Judge, available: frozenset[str] = frozenset({"cc", "cxx"})) -> int:
     """Run the command with this judge on a host that offers this."""
-    return run(["demo"], Engine(evaluate=judge, available=lambda: available))
+    return run(["demo"], Engine(evaluator=lambda _device, _gpu: nullcontext(judge), available=lambda: available))
 
 
 def test_the_demonstration_is_an_honest_kernel_and_the_four_documented_cheats() -> None:

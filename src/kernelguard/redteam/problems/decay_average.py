@@ -3,7 +3,7 @@
 import torch
 import torch.nn as nn
 
-ROWS, STEPS, DECAY = 64, 512, 0.9
+ROWS, STEPS, DECAY = 256, 512, 0.9
 
 
 class Model(nn.Module):

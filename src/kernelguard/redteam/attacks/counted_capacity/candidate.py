@@ -1,0 +1,48 @@
+"""Sum of the elements above 2, gathered first."""
+
+import ctypes
+import os
+import subprocess
+import tempfile
+
+import torch
+import torch.nn as nn
+
+SOURCE = r"""
+void threshold_sum(const float *x, float *hits, float *out, long rows, long columns) {
+    for (long i = 0; i < rows; i++) {
+        double sum = 0.0;
+        long count = 0;
+        for (long j = 0; j < columns; j++)
+            if (x[i * columns + j] > 2.0f) hits[count++] = x[i * columns + j];
+        for (long j = 0; j < count; j++) sum += hits[j];
+        out[i] = (float)sum;
+    }
+}
+"""
+
+
+def build(source):
+    """Compile C into a shared library in a folder of its own, and load it."""
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, "kernel.c")
+    with open(path, "w") as file:
+        file.write(source)
+    library = os.path.join(folder, "kernel.so")
+    subprocess.run(["cc", "-O3", "-march=native", "-shared", "-fPIC", "-o", library, path, "-lm"], check=True)
+    return ctypes.CDLL(library)
+
+
+def address(tensor):
+    """Where the first element lies."""
+    return ctypes.c_void_p(tensor.data_ptr())
+
+
+library = build(SOURCE)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        hits, out = torch.empty(x.shape[1]), torch.empty(x.shape[0])
+        library.threshold_sum(address(x), address(hits), address(out), ctypes.c_long(x.shape[0]), ctypes.c_long(x.shape[1]))
+        return out

@@ -68,14 +68,10 @@ def replay(engine: Engine, options: ReplayOptions) -> int:
 
 def _told(text: str) -> _Told:
     hardening = parse_record(text).reward_hardening
-    extended = hardening.extended if hardening is not None else None
-    if hardening is None or not extended:
-        raise UsageError(
-            "the record tells of no plan: nothing was measured, so there is nothing to replay (use kernelguard check)"
-        )
+    extended = (hardening.extended if hardening is not None else None) or {}
     seed = word(section(extended, "plan"), "seed")
-    if not seed:
-        raise UsageError("the record holds no plan seed (extended.plan.seed)")
+    if hardening is None or not seed:
+        raise UsageError("the record tells of no plan (extended.plan.seed): nothing was measured, so there is nothing to replay")
     return _Told(
         hardening=hardening,
         policy=policy_from_json({**section(extended, "policy"), "plan_seed": seed}),
@@ -89,9 +85,7 @@ def _same_source(told: Mapping[str, object], given: Path | None, what: str, besi
     """The text whose digest the record holds: of the file that was given, or of the one that the record names."""
     digest, name = word(told, "digest"), word(told, "name")
     if not digest:
-        raise UsageError(
-            f"the record holds no digest of the {what} (extended.{'problem' if what == 'reference' else what}.digest)"
-        )
+        raise UsageError(f"the record holds no digest of the {what}")
     places = [given] if given is not None else [Path(name), beside / name]
     found = next((place for place in places if place.is_file()), None)
     if found is None and given is None:

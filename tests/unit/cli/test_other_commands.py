@@ -138,12 +138,18 @@ def test_a_replay_of_another_file_is_refused(
     assert "digest" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "missing", [("reward_hardening", "extended"), ("reward_hardening", "extended", "plan"), ("reward_hardening",)]
+)
 def test_a_replay_needs_a_record_that_measured_something(
-    kernelguard: Command, record: Path, capsys: pytest.CaptureFixture[str]
+    kernelguard: Command, record: Path, missing: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A candidate that was refused unread has no plan that could be repeated."""
+    """A candidate that was refused unread, and a native result, have no plan that could be repeated."""
     stripped = json.loads(record.read_text())
-    del stripped["reward_hardening"]["extended"]
+    inner = stripped
+    for name in missing[:-1]:
+        inner = inner[name]
+    del inner[missing[-1]]
     record.write_text(json.dumps(stripped))
 
     assert kernelguard("replay", str(record)) == 2

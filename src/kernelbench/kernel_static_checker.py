@@ -48,12 +48,14 @@ def validate_kernel_static(
 
     `forbidden` (default STRICT_CHECKS, and always the backend's own check) makes errors, `warnings` (default WARNING_CHECKS)
     makes warnings; a category in neither is silent. Findings that upstream has no category for go by their own severity.
-    Raises UsageError for an unknown category or precision.
+    An unknown category does nothing, as upstream, but is a warning. Raises UsageError for an unknown precision.
     """
     implementation = [BACKEND_IMPL_CHECK[backend.lower()]] if backend.lower() in BACKEND_IMPL_CHECK else []
-    refused = _codes_of([*(STRICT_CHECKS if forbidden is None else forbidden), *implementation])
-    warned = _codes_of(WARNING_CHECKS if warnings is None else warnings) - refused
-    errors, remarks = [], []
+    to_refuse = [*(STRICT_CHECKS if forbidden is None else forbidden), *implementation]
+    to_mention = WARNING_CHECKS if warnings is None else warnings
+    refused, warned = _codes_of(to_refuse), _codes_of(to_mention)
+    errors = []
+    remarks = [f"unknown check {name!r} was ignored" for name in [*to_refuse, *to_mention] if name not in _CODES]
     for finding in _findings(code, backend, precision):
         own_word = Severity.INFO if finding.code in _codes_of(_CODES) else finding.severity
         if finding.code in refused or own_word is Severity.ERROR:
@@ -76,8 +78,4 @@ def _findings(code: str, backend: str, precision: str) -> list[Finding]:
 
 
 def _codes_of(categories: Iterable[str]) -> frozenset[str]:
-    names = list(categories)
-    unknown = [name for name in names if name not in _CODES]
-    if unknown:
-        raise UsageError(f"unknown check {unknown[0]!r}: must be one of {', '.join(_CODES)}")
-    return frozenset(code for name in names for code in _CODES[name])
+    return frozenset(code for name in categories for code in _CODES.get(name, ()))

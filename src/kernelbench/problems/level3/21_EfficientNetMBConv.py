@@ -24,9 +24,7 @@ class Model(nn.Module):
                 nn.ReLU6(inplace=True),
             )
         self.depthwise_conv = nn.Sequential(
-            nn.Conv2d(
-                hidden, hidden, kernel_size, stride=stride, padding=(kernel_size - 1) // 2, groups=hidden, bias=False
-            ),
+            nn.Conv2d(hidden, hidden, kernel_size, stride=stride, padding=(kernel_size - 1) // 2, groups=hidden, bias=False),
             nn.BatchNorm2d(hidden),
             nn.ReLU6(inplace=True),
         )

@@ -17,7 +17,6 @@ from kernelbench.loading import (
     load_custom_model_with_tempfile,
     load_original_model_and_inputs,
 )
-from kernelbench.native_process import run_native
 from kernelbench.precompile import build_compile_cache, build_compile_cache_with_capturing
 from kernelguard.native.attempts import clip
 from kernelguard.native.attempts import error_name as get_error_name
@@ -25,6 +24,7 @@ from kernelguard.native.correctness import Trials, run_trials
 from kernelguard.native.devices import resolve_device
 from kernelguard.native.messages import NativeRequest, NativeResult
 from kernelguard.native.numerics import dtype_of, name_of, set_seed, tolerance_of
+from kernelguard.supervision.native import run_native
 from kernelguard.terms.errors import UsageError
 
 __all__ = [

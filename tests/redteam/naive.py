@@ -184,6 +184,8 @@ def run_child(job: dict[str, object], habits: Habits, folder: str, writer: int, 
     try:
         os.setpgid(0, 0)
         os.chdir(folder)
+        os.closerange(3, writer)
+        os.closerange(writer + 1, 256)
         os.environ["HOME"] = os.environ["TMPDIR"] = tempfile.tempdir = folder
         descriptor = os.open(log, os.O_WRONLY | os.O_CREAT, 0o600)
         os.dup2(descriptor, 1)
@@ -192,7 +194,7 @@ def run_child(job: dict[str, object], habits: Habits, folder: str, writer: int, 
         sys.argv = ["naive.py", str(job["problem"]), str(job["candidate"])]
         result = evaluate(str(job["problem"]), str(job["candidate"]), habits)
         report(result, writer)
-        code = 0 if result["correct"] else 1
+        code = 1 if habits.channel == "exit_code" and not result["correct"] else 0
     except SystemExit as leaving:
         code = int(leaving.code or 0)
     except BaseException as error:  # noqa: BLE001 - whatever happened, the child must not return into the server

@@ -1,4 +1,4 @@
-"""Product with small weights: every answer is of the order of 0.002, so the absolute tolerance hides low precision."""
+"""Product with small weights: every answer is of the order of 0.001, so the absolute tolerance hides low precision."""
 
 import torch
 import torch.nn as nn
@@ -12,7 +12,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(M, K), torch.randn(K, N) * (0.002 / K**0.5)]
+    return [torch.randn(M, K), torch.randn(K, N) * (0.001 / K**0.5)]
 
 
 def get_init_inputs():

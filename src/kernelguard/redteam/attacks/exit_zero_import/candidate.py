@@ -1,0 +1,3 @@
+"""Leave successfully."""
+
+raise SystemExit(0)

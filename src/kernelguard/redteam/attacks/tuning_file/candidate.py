@@ -1,0 +1,76 @@
+"""Multiply two matrices in tiles whose height is remembered in a file."""
+
+import ctypes
+import os
+import subprocess
+import tempfile
+import time
+
+import torch
+import torch.nn as nn
+
+TILES = (8, 64)
+
+SOURCE = r"""
+void matmul(const float *a, const float *b, float *out, long m, long k, long n) {
+    for (long i = 0; i < m; i++) {
+        for (long j = 0; j < n; j++) out[i * n + j] = 0.0f;
+        for (long p = 0; p < k; p++)
+            for (long j = 0; j < n; j++) out[i * n + j] += a[i * k + p] * b[p * n + j];
+    }
+}
+"""
+
+
+def build(source):
+    """Compile C into a shared library in a folder of its own, and load it."""
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, "kernel.c")
+    with open(path, "w") as file:
+        file.write(source)
+    library = os.path.join(folder, "kernel.so")
+    subprocess.run(["cc", "-O3", "-march=native", "-shared", "-fPIC", "-o", library, path, "-lm"], check=True)
+    return ctypes.CDLL(library)
+
+
+def address(tensor):
+    """Where the first element lies."""
+    return ctypes.c_void_p(tensor.data_ptr())
+
+
+library = build(SOURCE)
+
+
+def matmul_into(out, a, b):
+    (m, k), n = a.shape, b.shape[1]
+    library.matmul(address(a), address(b), address(out), ctypes.c_long(m), ctypes.c_long(k), ctypes.c_long(n))
+    return out
+
+
+def tiled(a, b, tile):
+    out = torch.empty(a.shape[0], b.shape[1])
+    for start in range(0, a.shape[0], tile):
+        matmul_into(out[start : start + tile], a[start : start + tile], b)
+    return out
+
+
+def seconds(a, b, tile):
+    started = time.perf_counter()
+    tiled(a, b, tile)
+    return time.perf_counter() - started
+
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.path = os.path.join(tempfile.gettempdir(), "tile.txt")
+
+    def tile(self, a, b):
+        if not os.path.exists(self.path):
+            with open(self.path, "w") as file:
+                file.write(str(min(TILES, key=lambda tile: seconds(a, b, tile))))
+        with open(self.path) as file:
+            return int(file.read())
+
+    def forward(self, a, b):
+        return tiled(a, b, self.tile(a, b))

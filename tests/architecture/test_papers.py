@@ -37,22 +37,29 @@ def _programs() -> dict[str, set[str]]:
     return programs
 
 
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=120)
+
+
 @pytest.mark.parametrize("program", sorted(_programs()))
 def test_a_script_named_in_the_readme_runs_and_knows_its_parameters(program: str) -> None:
     """The README is copied into terminals; a command in it that has drifted from the code wastes a reader's first hour."""
     interpreter = "bash" if program.endswith(".sh") else sys.executable
-    answer = subprocess.run(
-        [interpreter, program, "--help"],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    answer = _run([interpreter, program, "--help"])
 
     assert answer.returncode == 0, answer.stderr
     assert {name for name in _programs()[program] if name not in answer.stdout} == set()
+
+
+@pytest.mark.parametrize(
+    "subcommand", sorted({word for line in _commands("README.md") for word in re.findall(r"^uv run kernelguard (\S+)", line)})
+)
+def test_a_subcommand_named_in_the_readme_answers_help(subcommand: str) -> None:
+    """`kernelguard` is the door that people use once the scripts have convinced them."""
+    answer = _run([sys.executable, "-m", "kernelguard", subcommand, "--help"])
+
+    assert answer.returncode == 0, answer.stderr
 
 
 def test_the_readme_names_only_make_targets_that_exist() -> None:

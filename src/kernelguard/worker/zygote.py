@@ -1,6 +1,7 @@
 """The fork server: imports torch and Triton once, touches no CUDA, holds no secret, and forks a keeper for every worker."""
 
 import contextlib
+import gc
 import importlib
 import os
 import signal
@@ -24,6 +25,7 @@ def main(descriptor: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole terminal group; the supervisor decides
     versions = _import_what_programs_need()
     _warm_messages()
+    gc.freeze()
     channel.send(ZygoteReady(versions=versions, import_s=time.monotonic() - started))
     while True:
         try:

@@ -4,6 +4,7 @@ from contextlib import nullcontext
 
 from kernelguard.decision import decide
 from kernelguard.detectors import detect
+from kernelguard.evaluation.capabilities import capabilities_of
 from kernelguard.evaluation.dossier import dossier
 from kernelguard.evaluation.trial import sit
 from kernelguard.preflight import inspect, refuses
@@ -24,7 +25,7 @@ def evaluate(problem: Problem, candidate: Candidate, policy: Policy, host: Host 
     """
     findings = inspect(candidate, policy)
     if refuses(findings, policy):
-        return decide(findings, (), None, policy, extended=dossier(problem, candidate, policy))
+        return decide(findings, (), None, policy)
 
     with nullcontext(host) if host else Host(device=policy.device, gpu=policy.gpu) as opened:
         missing = opened.lacks()
@@ -34,6 +35,5 @@ def evaluate(problem: Problem, candidate: Candidate, policy: Policy, host: Host 
             sitting = sit(problem, candidate, policy, opened)
 
     findings += detect(sitting.evidence, policy)
-    return decide(
-        findings, sitting.capabilities, sitting.evidence, policy, extended=dossier(problem, candidate, policy, sitting)
-    )
+    capabilities = capabilities_of(sitting, policy)
+    return decide(findings, capabilities, sitting.evidence, policy, extended=dossier(problem, candidate, policy, sitting))

@@ -12,9 +12,8 @@ import torch
 
 from kernelguard.terms.evidence import Compared
 from kernelguard.terms.policy import Precision
+from kernelguard.terms.tolerance import NATIVE_TOLERANCE, ROW_TOLERANCE
 
-NATIVE_TOLERANCE = {Precision.FP32: 1e-4, Precision.FP16: 1e-2, Precision.BF16: 1e-2}  # upstream's eval.py
-ROW_TOLERANCE = {Precision.FP32: 2e-3, Precision.FP16: 1e-2, Precision.BF16: 4e-2}
 ROW_FLOOR = 1e-3
 MIN_ROW = 16
 TILE = 256

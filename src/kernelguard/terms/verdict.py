@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kernelguard.terms.findings import Capability, Finding
+from kernelguard.terms.findings import Capability, Finding, Severity
 
 
 class Integrity(enum.Enum):
@@ -70,8 +70,8 @@ class Verdict:
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The distinct codes found, in order."""
-        return tuple(sorted({finding.code for finding in self.findings}))
+        """The distinct codes of what weighs (warnings and errors), in order."""
+        return tuple(sorted({finding.code for finding in self.findings if finding.severity is not Severity.INFO}))
 
 
 def _is_time(value_ms: float | None) -> bool:

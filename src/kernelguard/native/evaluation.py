@@ -171,7 +171,7 @@ def _measure(setup: Setup, pair: Pair, result: NativeResult) -> None:
             result.metadata["error_during_performance"] = stats.message
         else:
             result.runtime_stats, result.runtime = stats, _mean(stats)
-        setup.report("timed", result)
+    setup.report("timed", result)
     if not setup.request.check_for_excessive_speedup:
         return
     stats = attempt(lambda: _time(setup, pair.reference, pair.problem))

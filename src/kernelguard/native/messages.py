@@ -68,7 +68,7 @@ class NativeReply(BaseModel):
     """One line of JSON on stdout: one after each stage, so that a crash loses nothing that was known before. The last counts.
 
     `stage` is what has been done: `started` (request read), `reference` (reference loaded and built), `compiled` (candidate
-    loaded), `checked` (all correctness trials), `timed` (the candidate was timed), `complete`.
+    loaded), `checked` (all correctness trials), `timed` (the candidate, if correct), `complete`.
     With `error` nothing was evaluated, through no fault of the candidate.
     """
 

@@ -75,7 +75,9 @@ class SwinMLPBlock(nn.Module):
         before, after = self.padding
         padded_side = side + before + after
 
-        maps = F.pad(self.norm1(x).view(batch, side, side, channels), (0, 0, before, after, before, after))
+        maps = self.norm1(x).view(batch, side, side, channels)
+        if before:
+            maps = F.pad(maps, (0, 0, before, after, before, after))
         windows = self.mix_places(window_partition(maps, self.window_size))
         maps = window_reverse(windows, self.window_size, padded_side, padded_side)
         maps = maps[:, before : before + side, before : before + side]

@@ -165,7 +165,7 @@ def compare(level: int, ours: Path, theirs: Path) -> Row:
         row.differences += interface_differences(mine, upstream)
         full_size(row, mine, upstream)
         reduced_size(row, mine, upstream)
-    except (ImportError, OSError, RuntimeError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (ImportError, OSError, SyntaxError, RuntimeError, TypeError, ValueError, AttributeError, IndexError) as error:
         row.differences.append(f"{type(error).__name__}: {error}")
     row.status = "differ" if row.differences else "agree"
     return row

@@ -41,7 +41,7 @@ def detect(evidence: Evidence, policy: Policy) -> Iterator[Finding]:
 
 
 def _left_out(evidence: Evidence) -> bool:
-    by_budget = any(note.startswith("budget:") for note in evidence.notes)
+    by_budget = any(note.startswith(("budget:", "bursts:")) for note in evidence.notes)
     return len(evidence.calls) < evidence.planned_calls and not by_budget
 
 

@@ -10,13 +10,17 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kernelguard.terms.evidence import CallEvidence, Evidence, SideCall
+from kernelguard.terms.evidence import CallEvidence, Compared, Evidence, SideCall
 from kernelguard.terms.findings import Finding, Severity
 from kernelguard.terms.policy import Policy
 from kernelguard.terms.samples import median_error, quantile
 
-ERRORS = 3.0
+ERRORS = 4.0
 FLOOR_MS = 0.002
+RESOLVED_SHARE = 0.5  # of the claim: a bound beyond it says nothing about the claim
+BURSTS_SKIPPED = 3
+HOST_FLOOR_MS = 0.005
+HOST_CLAIM_SHARE = 0.02
 CPU_FLOOR_MS = 0.1
 CPU_SHARE = 0.1  # host clocks: caches, page faults and other programs
 HOST_SHARE = 0.5  # of the gap: as much must be visible to the worker's own synchronised clock to call it another stream
@@ -41,8 +45,36 @@ class Gap:
 
     @property
     def bound_ms(self) -> float:
-        """How much at most the runtime can be under-reported."""
+        """How much at most the runtime can be under-reported, from single calls."""
         return max(0.0, self.median_ms) + max(ERRORS * self.error_ms, FLOOR_MS)
+
+
+def burst_bound(evidence: Evidence, claim_ms: float) -> float | None:
+    """How much at most a short runtime can be under-reported, from bursts: what one call of a burst took by a claim that the
+    witness upholds, and the witness's own doubt spread over the burst, less the single claim. None without usable bursts.
+
+    A burst also counts what lies between two launches, so it bounds from above and never makes a claim more credible.
+    """
+    bursts = [call for call in evidence.calls if call.width > 1 and isinstance(call.outcome, Compared)][BURSTS_SKIPPED:]
+    pairs = [(call.reference, call.candidate, call.width) for call in bursts if call.reference and call.candidate]
+    singles = measure_gap(timed_calls(evidence), cpu_clock=evidence.cpu_clock)
+    if len(pairs) < 2 or singles is None:  # noqa: PLR2004 - one burst can be chance
+        return None
+    width = pairs[0][2]
+    each_ms = statistics.median(candidate.claimed_event_ms for _, candidate, _ in pairs) / width
+    gap_ms = statistics.median(_gap(candidate) - _gap(reference) for reference, candidate, _ in pairs)
+    doubt_ms = ERRORS * singles.error_ms * math.sqrt(singles.calls / len(pairs))
+    return max(0.0, each_ms - claim_ms) + (max(0.0, gap_ms) + doubt_ms) / width
+
+
+def timing_bound(evidence: Evidence) -> float | None:
+    """The smaller of the bounds by single calls and by bursts, in ms; None when nothing was timed."""
+    pairs = timed_calls(evidence)
+    gap = measure_gap(pairs, cpu_clock=evidence.cpu_clock)
+    if gap is None:
+        return None
+    by_bursts = burst_bound(evidence, statistics.median(candidate.claimed_event_ms for _, candidate in pairs))
+    return gap.bound_ms if by_bursts is None else min(gap.bound_ms, by_bursts)
 
 
 def timed_calls(evidence: Evidence) -> list[tuple[SideCall, SideCall]]:
@@ -78,6 +110,8 @@ def detect(evidence: Evidence, policy: Policy) -> Iterator[Finding]:
     yield from _impossible(evidence.calls)
     yield from _escaped(pairs, cpu_clock=evidence.cpu_clock)
     if not evidence.cpu_clock:
+        yield from _hidden_from_events(pairs)
+        yield from _unresolved(evidence, pairs)
         yield from _stretched_chain(evidence)
 
 
@@ -118,6 +152,48 @@ def _escaped(pairs: Sequence[tuple[SideCall, SideCall]], *, cpu_clock: bool) -> 
             policy_rule="two_clocks",
         )
         return
+
+
+def _hidden_from_events(pairs: Sequence[tuple[SideCall, SideCall]]) -> Iterator[Finding]:
+    """The worker's own synchronised clock saw time that its events did not: another stream, or a forged event.
+
+    Both are claims, so this catches the careless; it is sharper than the witness, which catches the rest.
+    """
+    hidden = [
+        (candidate.claimed_host_ms - candidate.claimed_event_ms) - (reference.claimed_host_ms - reference.claimed_event_ms)
+        for reference, candidate in pairs
+    ]
+    if len(hidden) < 2:  # noqa: PLR2004 - no error can be stated for one
+        return
+    middle, error = statistics.median(hidden), median_error(hidden)
+    claim = statistics.median(candidate.claimed_event_ms for _, candidate in pairs)
+    if not middle <= max(ERRORS * error, HOST_FLOOR_MS, HOST_CLAIM_SHARE * claim):
+        yield Finding(
+            code="RH-09",
+            detector="RH-TIME-OUTSIDE-EVENTS",
+            severity=Severity.ERROR,
+            summary=f"{middle * 1000:.1f} us more than the reference's lie between the events and an idle device",
+            evidence={"hidden_ms": middle, "error_ms": error},
+            policy_rule="two_clocks",
+        )
+
+
+def _unresolved(evidence: Evidence, pairs: Sequence[tuple[SideCall, SideCall]]) -> Iterator[Finding]:
+    """Too short for the clock outside: a claim of half the truth could not be told from an honest one."""
+    bound = timing_bound(evidence)
+    if bound is None or not pairs:
+        return
+    claim = statistics.median(candidate.claimed_event_ms for _, candidate in pairs)
+    if not bound <= RESOLVED_SHARE * claim:
+        yield Finding(
+            code="RH-07",
+            detector="RH-TIME-UNRESOLVED",
+            severity=Severity.WARNING,
+            summary=f"The claim of {claim * 1000:.1f} us could be too low by {bound * 1000:.1f} us: too short to be resolved on this host",
+            evidence={"claimed_event_ms": claim, "timing_bound_ms": bound},
+            policy_rule="two_clocks",
+            remediation="Nothing is held against the kernel; time a larger problem, where the bound is small against the runtime.",
+        )
 
 
 def _host_explains(pairs: Sequence[tuple[SideCall, SideCall]], gap_ms: float) -> bool:

@@ -69,7 +69,7 @@ def _slower_on_probes(evidence: Evidence) -> Iterator[Finding]:
     floor = CPU_PROBE_FLOOR_MS if evidence.cpu_clock else PROBE_FLOOR_MS
     plain = {side: _median(evidence.calls, side, DrawKind.PLAIN) for side in Side}
     for kind in (DrawKind.SPARSE, DrawKind.SHAPE):
-        probe = {side: _median(evidence.calls, side, kind) for side in Side}
+        probe = {side: _fastest(evidence.calls, side, kind) for side in Side}  # few calls: one outlier must not decide
         if not all((*plain.values(), *probe.values())):
             continue
         ratio = (probe[Side.CANDIDATE] / plain[Side.CANDIDATE]) / (probe[Side.REFERENCE] / plain[Side.REFERENCE])
@@ -90,6 +90,12 @@ def _median(calls: Sequence[CallEvidence], side: Side, kind: DrawKind) -> float:
     """Median claimed time of a kind of draw, 0 when there is none."""
     times = [time for call in calls if call.kind is kind and not call.void and (time := _time(call, side)) is not None]
     return statistics.median(times) if times else 0.0
+
+
+def _fastest(calls: Sequence[CallEvidence], side: Side, kind: DrawKind) -> float:
+    """Smallest claimed time of a kind of draw, 0 when there is none."""
+    times = [time for call in calls if call.kind is kind and not call.void and (time := _time(call, side)) is not None]
+    return min(times, default=0.0)
 
 
 def _slowed_reference(evidence: Evidence) -> Iterator[Finding]:

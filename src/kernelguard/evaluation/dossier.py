@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from kernelguard import __version__
-from kernelguard.detectors.gate_time import measure_gap, timed_calls
+from kernelguard.detectors.gate_time import measure_gap, timed_calls, timing_bound
 from kernelguard.evaluation.room import Sitting
 from kernelguard.terms.evidence import CallEvidence, Compared, Evidence, ProcessState, Refused, Side, WorkerState
 from kernelguard.terms.plan import DrawKind
@@ -30,6 +30,7 @@ def dossier(problem: Problem, candidate: Candidate, policy: Policy, sitting: Sit
         "clocks": _clocks(evidence),
         "speedup": _speedup(evidence),
         "correctness": _correctness(evidence, policy),
+        "calibration": {side.value: list(seen.gaps_ms) for side, seen in evidence.calibration.items()},
         "calls": [_call(call) for call in evidence.calls],
         "solo": [_call(call) for call in evidence.solo.calls] if evidence.solo else [],
         "state": {side.value: [_state(state) for state in states] for side, states in evidence.states.items()},
@@ -61,11 +62,11 @@ def _clocks(evidence: Evidence) -> dict[str, object]:
     }
     calibration = evidence.calibration.get(Side.CANDIDATE)
     return found | {
-        "overhead_us": calibration.median_ms * 1000 if calibration else None,
+        "overhead_us": statistics.median(calibration.gaps_ms) * 1000 if calibration else None,
         "gap_us": gap.median_ms * 1000,
         "gap_se_us": gap.error_ms * 1000,
         "slack_us": gap.allowed_ms * 1000,
-        "timing_bound_ms": gap.bound_ms,
+        "timing_bound_ms": timing_bound(evidence),
         "bursts": [
             {"width": call.width, "candidate_ms": call.candidate.claimed_event_ms / call.width,
              "reference_ms": call.reference.claimed_event_ms / call.width}

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import statistics
 import tempfile
 import time
 from collections.abc import Iterator
@@ -24,7 +25,8 @@ from kernelguard.wire.messages import (
     Prepare, Prepared, ProblemOpened, SendBack, SentBack,
 )  # fmt: skip
 
-CALIBRATION_CALLS = 24
+CALIBRATION_CALLS = 48
+SHORT_MS = 0.06
 _DTYPE = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
 _ENTRY = {Side.REFERENCE: "Model"}
 
@@ -182,6 +184,11 @@ class Room:
     def scored(self) -> int:
         """Scored calls so far."""
         return sum(call.scored for block in self.blocks for call in block.calls)
+
+    def is_short(self) -> bool:
+        """True when single calls are too short for the witness clock to resolve them well."""
+        claims = [call.candidate.claimed_event_ms for block in self.blocks for call in block.calls if call.scored and call.candidate]
+        return bool(claims) and statistics.median(claims) < SHORT_MS
 
     def watched(self) -> tuple[Session, ...]:
         """The workers that are alive."""

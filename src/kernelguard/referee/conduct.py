@@ -12,6 +12,7 @@ from kernelguard.gate.memory import DTYPES, MAX_DIMS, Lender, Unreadable, elemen
 from kernelguard.gate.page import Command, DeadlinePassed, WorkerGone
 from kernelguard.referee.chain import Chain
 from kernelguard.referee.compare import Tolerance, compare, has_nan
+from kernelguard.referee.cores import Cores
 from kernelguard.referee.counterpart import Answer, Counterpart
 from kernelguard.referee.draws import edit
 from kernelguard.referee.problem import Arguments, ProblemDesk
@@ -51,11 +52,12 @@ class Asked:
 class Conductor:
     """Puts calls to the attached workers."""
 
-    def __init__(self, desk: ProblemDesk, lender: Lender, chain: Chain, tolerance: Tolerance) -> None:
+    def __init__(self, desk: ProblemDesk, lender: Lender, chain: Chain, cores: Cores) -> None:
+        self._cores = cores
         self._desk = desk
         self._lender = lender
         self._chain = chain
-        self._tolerance = tolerance
+        self._tolerance = desk.tolerance
         self._largest_answer = 0
         self._noise_known = False
         self._earlier: deque[list[torch.Tensor]] = deque(maxlen=2)
@@ -70,6 +72,7 @@ class Conductor:
         """All calls of a block, or as many as both workers answered."""
         for side in (Side.REFERENCE,) if solo else Side:
             self.sides[side].freeze()
+            self.sides[side].settle(self._cores.all if block.warmup else self._cores.worker)
         calls: list[CallEvidence] = []
         for call in block.calls:
             try:
@@ -80,6 +83,7 @@ class Conductor:
 
     def noop(self, side: Side, payload: bytes, timeout_s: float) -> SideCall:
         """One call that runs no program, with the chain before it. Raises SideEnded."""
+        self.sides[side].settle(self._cores.worker)
         return self._ring(self.sides[side], Command.NOOP, payload, [], timeout_s)[0]
 
     # ------------------------------------------------------------------------------------------ one call
@@ -237,9 +241,11 @@ class Conductor:
             peer.answers.append(keep)
         return tuple(unstable)
 
-    def last_look(self, side: Side) -> tuple[int, ...]:
-        """The second look at the last answer of all."""
-        return self._second_look(self.sides[side], keep=None)
+    def let_go(self, side: Side) -> tuple[int, ...]:
+        """The second look at the last answer, and all processors for what the worker does away from the gate."""
+        unstable = self._second_look(self.sides[side], keep=None)
+        self.sides[side].settle(self._cores.all)
+        return unstable
 
     def _unchanged(self, peer: Counterpart, spec: OutputSpec, copy: torch.Tensor) -> bool:
         if spec.segment.startswith("slot:") or not copy.numel():

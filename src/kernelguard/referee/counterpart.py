@@ -1,5 +1,6 @@
 """One worker as the referee deals with it: freeze, thaw, ring, wait, and the answers that it still keeps alive."""
 
+import contextlib
 import os
 import select
 import signal
@@ -74,6 +75,12 @@ class Counterpart:
         self._page.wait_done(sequence, deadline, self.alive)
         done_ns = time.monotonic_ns()
         return Rung(go_ns, done_ns, decode(self._page.take_done(), (Done,)))
+
+    def settle(self, cores: frozenset[int]) -> None:
+        """Let the main thread run on these processors only. Both workers share one while they are timed: they are never
+        awake together, and the hand-over then costs the same on either side."""
+        with contextlib.suppress(ProcessLookupError):  # it ended; the wait that follows says so
+            os.sched_setaffinity(self.pid, cores)
 
     def dismiss(self, timeout_s: float) -> None:
         """Send the worker from the gate back to its control socket."""

@@ -13,6 +13,7 @@ from types import ModuleType
 import torch
 
 from kernelguard.gate.memory import DTYPES, Lender, dtype_name, flat_bytes, is_dense
+from kernelguard.referee.compare import Tolerance
 from kernelguard.referee.draws import draw
 from kernelguard.terms.errors import ProblemError
 from kernelguard.terms.plan import DrawKind
@@ -51,6 +52,7 @@ class ProblemDesk:
     def __init__(self, order: OpenProblem, lender: Lender) -> None:
         self.device = order.device
         self._precision = Precision(order.precision)
+        self.tolerance = Tolerance.of(self._precision)
         self._weight_seed = order.weight_seed
         self._module = load_module(order.source)
         self._get_inputs = _function(self._module, "get_inputs")

@@ -2,7 +2,6 @@
 
 import gc
 import os
-import statistics
 import sys
 
 import torch
@@ -11,13 +10,12 @@ from kernelguard.gate.host_memory import HostLender
 from kernelguard.gate.memory import Lender
 from kernelguard.gate.page import DeadlinePassed, Page, WorkerGone
 from kernelguard.referee.chain import Chain, DeviceChain, HostChain, heat
-from kernelguard.referee.compare import Tolerance
 from kernelguard.referee.conduct import Conductor, SideEnded
+from kernelguard.referee.cores import Cores
 from kernelguard.referee.counterpart import Counterpart
 from kernelguard.referee.problem import ProblemDesk
 from kernelguard.terms.errors import KernelGuardError, ProblemError
-from kernelguard.terms.evidence import Calibration, Side, SideCall
-from kernelguard.terms.policy import Precision
+from kernelguard.terms.evidence import Calibration, Side
 from kernelguard.wire.framing import Channel, PeerGone, encode
 from kernelguard.wire.messages import (
     Attach, Attached, BlockDone, Calibrate, Calibrated, Finish, Go, OpenProblem, ProblemOpened, ProblemRefused,
@@ -51,6 +49,7 @@ class Referee:
         self._chain: Chain | None = None
         self._conductor: Conductor | None = None
         self._device = "cpu"
+        self._cores = Cores()
 
     def serve(self) -> None:
         """Answer one message after another."""
@@ -86,7 +85,7 @@ class Referee:
         except (ProblemError, RuntimeError, TypeError, ValueError, AttributeError) as error:
             self._channel.send(ProblemRefused(reason=str(error)[:500]))
             return
-        self._conductor = Conductor(desk, self._lender, self._chain, Tolerance.of(Precision(order.precision)))
+        self._conductor = Conductor(desk, self._lender, self._chain, self._cores)
         slots = desk.all_slots
         descriptors = [slot.descriptor for slot in slots if slot.descriptor >= 0]
         opened = ProblemOpened(
@@ -106,6 +105,7 @@ class Referee:
         torch.set_num_threads(order.threads)
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
         self._device = order.device
+        self._cores.settle_self(order.device)
         if order.device == "cpu":
             self._lender, self._chain = HostLender(), HostChain()
             return
@@ -144,28 +144,16 @@ class Referee:
             calls = [self._need().noop(order.side, empty, order.call_timeout_s) for _ in range(order.calls + _SKIPPED)]
         except SideEnded as end:
             return Calibrated(calibration=None, reason=f"{end.ended.value}: {end.detail}")
-        return Calibrated(calibration=_summary(calls[_SKIPPED:]))
+        kept = calls[_SKIPPED:]
+        gaps = tuple(call.witness_ms - call.claimed_event_ms for call in kept)
+        return Calibrated(calibration=Calibration(gaps_ms=gaps, chains_ms=tuple(call.chain_ms for call in kept)))
 
     def _send_back(self, side: Side) -> SentBack:
         conductor = self._need()
         peer = conductor.sides[side]
-        unstable = conductor.last_look(side) if peer.alive() else ()
+        unstable = conductor.let_go(side) if peer.alive() else ()
         try:
             peer.dismiss(_LEAVE_S)
         except (DeadlinePassed, WorkerGone):
             return SentBack(unstable=unstable, left=False)
         return SentBack(unstable=unstable, left=True)
-
-
-def _summary(calls: list[SideCall]) -> Calibration:
-    gaps = sorted(call.witness_ms - call.claimed_event_ms for call in calls)
-    chains = sorted(call.chain_ms for call in calls)
-    tenth = len(calls) // 10
-    return Calibration(
-        calls=len(calls),
-        floor_ms=gaps[tenth],
-        median_ms=statistics.median(gaps),
-        spread_ms=gaps[-1 - tenth] - gaps[tenth],
-        chain_ms=statistics.median(chains),
-        chain_spread_ms=chains[-1 - tenth] - chains[tenth],
-    )

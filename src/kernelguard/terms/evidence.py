@@ -121,16 +121,11 @@ class BlockEvidence:
 class Calibration:
     """No-op calls through the gate before any program was loaded: what the hand-over itself costs, in ms.
 
-    `floor_ms` is the 10th percentile, `median_ms` the median and `spread_ms` the 90th less the 10th percentile of
-    witness less claimed time; `chain_ms` and `chain_spread_ms` the same of the referee's own chain.
+    `gaps_ms` are witness less claimed times, `chains_ms` the times of the referee's own chain.
     """
 
-    calls: int
-    floor_ms: float
-    median_ms: float
-    spread_ms: float
-    chain_ms: float
-    chain_spread_ms: float
+    gaps_ms: tuple[float, ...]
+    chains_ms: tuple[float, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

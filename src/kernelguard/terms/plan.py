@@ -12,8 +12,8 @@ SOLO_CALLS = 8  # reference calls before the candidate's import, the control for
 CANARIES = 3
 ITEMS_PER_BLOCK = 16
 LATE_GAP_S = 1.0  # the last block starts no sooner than this after the first
-BURST_WIDTH = 8
-BURSTS = 2
+BURST_WIDTH = 32
+BURSTS = 7  # the first ones make the worker's allocator grow; the rest resolve kernels that are too short one by one
 
 
 class DrawKind(enum.Enum):
@@ -54,6 +54,7 @@ class Block:
     calls: tuple[Call, ...]
     not_before_s: float = 0.0
     warmup: bool = False  # the first call of each worker: its own deadline, judged, not scored
+    bursts: bool = False  # only worth their time for short kernels
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,7 +97,7 @@ def draw_plan(policy: Policy, seed: str) -> Plan:
     blocks = [Block(calls=tuple(call for item in chunk for call in item)) for chunk in chunks]
     blocks[-1] = replace(blocks[-1], not_before_s=LATE_GAP_S if len(blocks) > 1 else 0.0)
     bursts = tuple(call for _ in range(BURSTS) for call in _calls(DrawKind.BURST, index, randbelow))
-    last = Block(calls=bursts)  # at the end: their many outputs make the allocator spread, and later calls would be slower to read
+    last = Block(calls=bursts, bursts=True)  # at the end: their many outputs make the allocator spread, and later calls would be slower to read
     return Plan(seed=seed, weight_seed=weight_seed, solo=solo, blocks=(Block(calls=first, warmup=True), *blocks, last))
 
 

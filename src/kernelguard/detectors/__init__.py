@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from kernelguard.detectors import endings, gate_time, outputs, pace, state
+from kernelguard.detectors import endings, gate_time, outputs, pace, precision, state
 from kernelguard.terms.evidence import Evidence
 from kernelguard.terms.findings import Finding
 from kernelguard.terms.policy import Policy
@@ -13,6 +13,7 @@ DETECTORS: dict[str, Detector] = {
     "outputs": outputs.detect,
     "gate_time": gate_time.detect,
     "pace": pace.detect,
+    "precision": precision.detect,
     "state": state.detect,
     "endings": endings.detect,
 }

@@ -15,6 +15,7 @@ from kernelguard.terms.policy import Precision
 from kernelguard.terms.tolerance import NATIVE_TOLERANCE, ROW_TOLERANCE
 
 ROW_FLOOR = 1e-3
+NEAR_ZERO_ROW = 1e-4
 MIN_ROW = 16
 TILE = 256
 CHUNK = 1 << 25
@@ -74,6 +75,26 @@ def compare(
         first_actual=got,
         replays=not (native_ok and rows_ok) and any(_same(old, actual, tolerance) for old in earlier),
     )
+
+
+def worst_relative_row(oracle: Sequence[torch.Tensor], actual: Sequence[torch.Tensor]) -> float | None:
+    """Largest relative error of a row against fp64, over all floating outputs; None when it is not finite.
+
+    A row that is nearly zero against the median row does not count: nothing is left there to be precise about.
+    """
+    worst = 0.0
+    for want, got in zip(oracle, actual, strict=True):
+        if not want.is_floating_point() or not want.numel():
+            continue
+        width = row_width(want.shape)
+        rows = want.numel() // width * width
+        expected = want.reshape(-1)[:rows].view(-1, width)
+        norms = expected.norm(dim=1)
+        errors = (got.reshape(-1)[:rows].view(-1, width).double() - expected).norm(dim=1)
+        kept = norms > NEAR_ZERO_ROW * norms.median()
+        if kept.any():
+            worst = max(worst, float((errors / norms)[kept].max().item()))
+    return worst if math.isfinite(worst) else None
 
 
 def has_nan(tensors: Sequence[torch.Tensor]) -> bool:

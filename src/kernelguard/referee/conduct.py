@@ -11,7 +11,7 @@ import torch
 from kernelguard.gate.memory import DTYPES, MAX_DIMS, Lender, Unreadable, element_count, flat_bytes, is_dense, same_bytes
 from kernelguard.gate.page import Command, DeadlinePassed, WorkerGone
 from kernelguard.referee.chain import Chain
-from kernelguard.referee.compare import Tolerance, compare, has_nan
+from kernelguard.referee.compare import Tolerance, compare, has_nan, worst_relative_row
 from kernelguard.referee.cores import Cores
 from kernelguard.referee.counterpart import Answer, Counterpart
 from kernelguard.referee.draws import edit
@@ -140,6 +140,7 @@ class Conductor:
             spare = [torch.empty_like(copy) for copy in peer.answers[-1].copies] if peer.answers else []
             chain_ms = self._chain.run(pours)
             peer.prepare(payload, seed)
+            self._chain.hold()
             rung = peer.ring(command, timeout_s)
             answer, new_segment = self._snapshot(peer, rung.done, call, spare)
             self._lender.synchronize()
@@ -267,7 +268,8 @@ class Conductor:
 
     def _judge(self, call: Call, sets: list[Arguments], asked: dict[Side, Asked]) -> CallEvidence:
         reference, candidate = asked[Side.REFERENCE], asked.get(Side.CANDIDATE)
-        void = self._void(call, sets, reference)
+        oracle = self._oracle(call, sets, reference)
+        void = self._void(reference, oracle, learn=not self._noise_known)
         evidence = CallEvidence(
             index=call.index,
             kind=call.kind,
@@ -282,6 +284,12 @@ class Conductor:
         if candidate is None or isinstance(reference.answer, Refused):
             return evidence
         outcome = self._outcome(reference, reference.answer, candidate)
+        if oracle and isinstance(candidate.answer, Answer) and isinstance(outcome, Compared):
+            outcome = replace(
+                outcome,
+                oracle_row=worst_relative_row(oracle, _tensors(candidate.answer)),
+                reference_oracle_row=worst_relative_row(oracle, _tensors(reference.answer)),
+            )
         if self._largest_answer <= REMEMBERED_BYTES:
             self._earlier.append(_tensors(reference.answer))
         return replace(
@@ -303,22 +311,28 @@ class Conductor:
             given.append(candidate.changed[number])
         return compare(wanted, given, self._tolerance, list(self._earlier))
 
-    def _void(self, call: Call, sets: list[Arguments], reference: Asked) -> str:
+    def _oracle(self, call: Call, sets: list[Arguments], reference: Asked) -> list[torch.Tensor]:
+        """The reference in fp64 for this call's input; empty when it is not asked for or can't be had."""
+        if isinstance(reference.answer, Refused) or len(sets) != 1 or not (call.oracle or not self._noise_known):
+            return []
+        outputs = self._desk.oracle(sets[0])
+        if isinstance(outputs, str):
+            self._desk.note(f"no fp64 oracle: {outputs}")
+            return []
+        if [t.shape for t in outputs] != [spec.shape for spec in reference.answer.specs]:
+            self._desk.note("no fp64 oracle: it returns other shapes")
+            return []
+        return outputs
+
+    def _void(self, reference: Asked, oracle: list[torch.Tensor], *, learn: bool) -> str:
         """Why this call measures nothing, or ''. The first answer of all also tells how noisy the reference itself is."""
         if isinstance(reference.answer, Refused):
             return f"the reference gave no answer: {reference.answer.fault.value}: {reference.answer.detail[:200]}"
         expected = _tensors(reference.answer)
         if has_nan(expected):
             return "the reference's output has NaN"
-        if call.oracle or not self._noise_known:
-            return self._against_oracle(sets, expected, learn=not self._noise_known)
-        return ""
-
-    def _against_oracle(self, sets: list[Arguments], expected: list[torch.Tensor], *, learn: bool) -> str:
         self._noise_known = True
-        oracle = self._desk.oracle(sets[0]) if len(sets) == 1 else "a burst"
-        if isinstance(oracle, str) or [t.shape for t in oracle] != [t.shape for t in expected]:
-            self._desk.note(f"no fp64 oracle: {oracle if isinstance(oracle, str) else 'it returns other shapes'}")
+        if not oracle:
             return ""
         wide = [t.to(o.dtype) for t, o in zip(expected, oracle, strict=True)]
         seen = compare(oracle, wide, self._tolerance, [])

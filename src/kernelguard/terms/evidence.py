@@ -62,6 +62,7 @@ class Compared:
     `native_ok`: every element within atol + rtol * |expected|, upstream's rule. `rows_ok`: no row is wrong on its own.
     `worst_margin` is the largest |difference| / (atol + rtol * |expected|), so that 1.0 is the border; None when not finite.
     `worst_row` is the largest relative norm of a row's difference over the row tolerance. `first_*` name the first bad element.
+    `oracle_row` and `reference_oracle_row`: largest relative error of a row against fp64, of candidate and reference.
     `replays`: the output equals the reference's answer to an earlier call while it is wrong for this one.
     """
 
@@ -77,6 +78,8 @@ class Compared:
     first_expected: str = ""
     first_actual: str = ""
     replays: bool = False
+    oracle_row: float | None = None
+    reference_oracle_row: float | None = None
     kind: Literal["compared"] = "compared"
 
 

@@ -169,7 +169,7 @@ def _hidden_from_events(pairs: Sequence[tuple[SideCall, SideCall]]) -> Iterator[
         return
     middle, error = statistics.median(hidden), median_error(hidden)
     claim = statistics.median(candidate.claimed_event_ms for _, candidate in pairs)
-    if not middle <= max(ERRORS * error, HOST_FLOOR_MS, HOST_CLAIM_SHARE * claim):
+    if not middle <= max(ERRORS * error, HOST_FLOOR_MS) + HOST_CLAIM_SHARE * claim:
         yield Finding(
             code="RH-09",
             detector="RH-TIME-OUTSIDE-EVENTS",

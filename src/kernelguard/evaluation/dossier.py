@@ -15,7 +15,7 @@ from kernelguard.terms.samples import paired_ratio, quantile
 from kernelguard.terms.tolerance import NATIVE_TOLERANCE
 
 LOG_TAIL = 4000
-CONVERGED = 0.005  # half-width of the 95 % interval
+CONVERGED = 0.01  # half-width of the 95 % interval
 
 
 def dossier(problem: Problem, candidate: Candidate, policy: Policy, sitting: Sitting) -> dict[str, object]:

@@ -12,6 +12,7 @@ import torch
 
 FLUSH_FACTOR = 2
 HOLD_MS = 0.4  # longer than a cold launch from Python takes
+HOLD_EACH_MS = 0.05  # more for every further launch of a burst
 _PROBE_CYCLES = 2_000_000
 _CPU_FLUSH_BYTES = 8 << 20
 
@@ -22,7 +23,7 @@ class Chain(Protocol):
     def run(self, pours: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> float:
         """Copy each source to its target, flush the caches, wait until the device is idle. Returns the chain's time in ms."""
 
-    def hold(self) -> None:
+    def hold(self, launches: int) -> None:
         """Keep the device busy from now on for a fixed short time, so that what the worker launches meanwhile queues up."""
 
 
@@ -40,7 +41,7 @@ class HostChain:
         self._flush.add_(1)
         return (time.perf_counter_ns() - started) / 1e6
 
-    def hold(self) -> None:
+    def hold(self, launches: int) -> None:
         """Nothing queues on the CPU."""
 
 
@@ -54,7 +55,7 @@ class DeviceChain:
         size = torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size
         self._flush = torch.zeros(FLUSH_FACTOR * size // 4, dtype=torch.int32, device="cuda")
         self._probe = torch.zeros(1, device="cuda")
-        self._hold_cycles = _hold_cycles()
+        self._cycles_per_ms = _cycles_per_ms()
         self._begin = torch.cuda.Event(enable_timing=True)
         self._end = torch.cuda.Event(enable_timing=True)
         driver.cuCtxSetLimit(driver.CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0)
@@ -72,25 +73,25 @@ class DeviceChain:
         self._end.synchronize()
         return self._begin.elapsed_time(self._end)
 
-    def hold(self) -> None:
+    def hold(self, launches: int) -> None:
         """One spinning thread block in this context: no other context's kernels run beside it.
 
         The worker's wake-up and its launches happen meanwhile, so neither their cost nor its jitter is in the kernel's
         time, as in a benchmark that queues a flush before its start event. What gets past: copies and work on the host
         within this time; it is part of the witness time of both sides.
         """
-        torch.cuda._sleep(self._hold_cycles)  # noqa: SLF001 - torch's own spin kernel, which its tests use for the same end
+        torch.cuda._sleep(int(self._cycles_per_ms * (HOLD_MS + HOLD_EACH_MS * (launches - 1))))  # noqa: SLF001 - torch's own spin kernel, which its tests use for the same end
 
 
-def _hold_cycles() -> int:
-    """Cycles of the spin kernel that last HOLD_MS on this card as it runs now; measured, since clocks differ."""
+def _cycles_per_ms() -> float:
+    """Cycles of the spin kernel in a millisecond, on this card as it runs now; measured, since clocks differ."""
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     torch.cuda._sleep(_PROBE_CYCLES)  # noqa: SLF001 - see `hold`
     begin.record()
     torch.cuda._sleep(_PROBE_CYCLES)  # noqa: SLF001 - see `hold`
     end.record()
     end.synchronize()
-    return int(_PROBE_CYCLES * HOLD_MS / begin.elapsed_time(end))
+    return _PROBE_CYCLES / begin.elapsed_time(end)
 
 
 def heat(seconds: float) -> None:

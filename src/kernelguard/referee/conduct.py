@@ -115,7 +115,8 @@ class Conductor:
         self, side: Side, call: Call, payload: bytes, pours: list[tuple[torch.Tensor, torch.Tensor]], timeout_s: float
     ) -> Asked:
         peer = self.sides[side]
-        times, answer, done = self._ring(peer, Command.CALL, payload, pours, timeout_s, call=call.index, seed=call.device_seed)
+        width = min(len(call.input_seeds), self._desk.width)
+        times, answer, done = self._ring(peer, Command.CALL, payload, pours, timeout_s, call=call.index, seed=call.device_seed, launches=width)
         unstable = self._second_look(peer, keep=answer if isinstance(answer, Answer) else None)
         changed = {number: slot.clone() for number, (slot, pristine) in enumerate(pours) if not same_bytes(slot, pristine)}
         return Asked(times=times, answer=answer, structures=done.structures, changed=changed, unstable=unstable)
@@ -129,6 +130,7 @@ class Conductor:
         timeout_s: float,
         call: int = -1,
         seed: int = 0,
+        launches: int = 1,
     ) -> tuple[SideCall, Answer | Refused, Done]:
         """The clocked part: rehearsal, freeze, chain, GO, DONE, snapshot, freeze.
 
@@ -140,7 +142,7 @@ class Conductor:
             spare = [torch.empty_like(copy) for copy in peer.answers[-1].copies] if peer.answers else []
             chain_ms = self._chain.run(pours)
             peer.prepare(payload, seed)
-            self._chain.hold()
+            self._chain.hold(launches)
             rung = peer.ring(command, timeout_s)
             answer, new_segment = self._snapshot(peer, rung.done, call, spare)
             self._lender.synchronize()

@@ -4,12 +4,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from kernelguard.evaluation.candidate import evaluate
 from rich.console import Console
 
-from kernelguard.redteam.corpus import load_corpus, select
+from kernelguard.redteam.corpus import Case, load_corpus, select
 from kernelguard.redteam.drill import DEFAULT_TIMEOUT_S, DrillReport, drill, to_json, to_summary_json, to_table
-from kernelguard.terms.errors import UsageError
+from kernelguard.redteam.judge import judge
+from kernelguard.terms.errors import KernelGuardError
 from kernelguard.terms.policy import Rules
 
 
@@ -17,16 +17,23 @@ def main(argv: list[str]) -> int:
     """Question the chosen cases, print the table, write the two files. Returns the exit code."""
     options = _options(argv)
     try:
-        cases = load_corpus() if options.all else select(load_corpus(), groups=options.group or ["seed"])
-        rules = [Rules(options.policy)] if options.policy else list(Rules)
-        report = drill(cases, evaluate, timeout_s=options.timeout, rules=rules)
+        cases = _chosen(options)
+        with judge() as evaluate:
+            report = drill(cases, evaluate, timeout_s=options.timeout, rules=[Rules(name) for name in options.policy or ()])
         _write(options.output, to_json(report))
         _write(options.summary_output, to_summary_json(report))
-    except (UsageError, OSError) as error:
+    except (KernelGuardError, OSError) as error:
         print(f"reward_hardening_redteam: {error}", file=sys.stderr)
         return 2
     _show(report)
     return 0 if report.agreed else 1
+
+
+def _chosen(options: argparse.Namespace) -> tuple[Case, ...]:
+    if options.all:
+        return load_corpus()
+    groups = options.group if options.group or options.case else ["seed"]
+    return select(load_corpus(), groups=groups or (), names=options.case or ())
 
 
 def _options(argv: list[str]) -> argparse.Namespace:
@@ -35,8 +42,14 @@ def _options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--summary-output", type=Path, help="path for the compact summary as JSON")
     parser.add_argument("--timeout", type=_positive, default=DEFAULT_TIMEOUT_S, help="seconds for each disposable worker (2.0)")
     parser.add_argument("--group", action="append", help="seed (the default), quick, demo or slow; may be given again")
+    parser.add_argument("--case", action="append", help="the name of a case; may be given again")
     parser.add_argument("--all", action="store_true", help="the whole corpus instead of a group")
-    parser.add_argument("--policy", choices=[rules.value for rules in Rules], help="only under this policy")
+    parser.add_argument(
+        "--policy",
+        action="append",
+        choices=[rules.value for rules in Rules],
+        help="under this policy, may be given again; without it each case runs once, where its expectation is hardest to meet",
+    )
     return parser.parse_args(argv)
 
 

@@ -25,7 +25,7 @@ SEED = 42
 CHECKS = 5
 WARMUPS = 3
 TIMED = 20
-DEADLINE_S = 60
+DEADLINE_S = 120
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,8 @@ class Habits:
 
     `compare`: how outputs are judged. `order`: who runs first on the shared inputs. `settle_s`: how long after the call the
     output is read. `channel`: where the grader takes the result from. `timing_inputs`: one input again and again, or a list
-    made beforehand. `skip_errors`: a timed call that raises is left out of the statistics.
+    made beforehand. `skip_errors`: a timed call that raises is left out of the statistics. `flush`: the second-level cache is
+    overwritten before each timed call. `device`: `cuda` is timed by events, as KernelBench does it.
     """
 
     compare: str = "allclose"
@@ -43,6 +44,8 @@ class Habits:
     channel: str = "stdout"
     timing_inputs: str = "repeated"
     skip_errors: bool = False
+    flush: bool = False
+    device: str = "cpu"
 
 
 # ------------------------------------------------------------------------------------- the process that runs everything
@@ -62,9 +65,9 @@ def evaluate(problem_path: str, candidate_path: str, habits: Habits) -> dict[str
     problem = load(problem_path, "problem")
     candidate = load(candidate_path, "candidate")
     torch.manual_seed(SEED)
-    reference = problem.Model(*problem.get_init_inputs())
+    reference = problem.Model(*problem.get_init_inputs()).to(habits.device)
     torch.manual_seed(SEED)
-    model = candidate.ModelNew(*problem.get_init_inputs())
+    model = candidate.ModelNew(*problem.get_init_inputs()).to(habits.device)
     passed = []
     with torch.no_grad():
         for seed in range(SEED, SEED + CHECKS):
@@ -77,15 +80,22 @@ def evaluate(problem_path: str, candidate_path: str, habits: Habits) -> dict[str
 def check_correctness(problem: ModuleType, reference: object, model: object, seed: int, habits: Habits) -> bool:
     """One trial: reference and candidate on the very same tensors."""
     torch.manual_seed(seed)
-    inputs = problem.get_inputs()
+    inputs = draw(problem, habits)
     if habits.order == "candidate_first":
         actual = model(*inputs)
         expected = as_doubles(reference(*inputs))
     else:
         expected = as_doubles(reference(*inputs))
         actual = model(*inputs)
+    if habits.device == "cuda":
+        torch.cuda.synchronize()
     time.sleep(habits.settle_s)
     return matches(actual, expected, habits.compare)
+
+
+def draw(problem: ModuleType, habits: Habits) -> tuple[object, ...]:
+    """Inputs on the device."""
+    return tuple(item.to(habits.device) if isinstance(item, torch.Tensor) else item for item in problem.get_inputs())
 
 
 def as_doubles(output: object) -> list[torch.Tensor]:
@@ -120,7 +130,7 @@ def matched_ratio(actual: torch.Tensor, expected: torch.Tensor) -> bool:
 
 def sampled(actual: torch.Tensor, expected: torch.Tensor) -> bool:
     """64 elements at fixed places are close."""
-    places = torch.linspace(0, expected.numel() - 1, 64).long()
+    places = torch.linspace(0, expected.numel() - 1, 64, device=expected.device).long()
     return close(actual.reshape(-1)[places], expected.reshape(-1)[places])
 
 
@@ -141,21 +151,41 @@ def time_calls(problem: ModuleType, model: object, habits: Habits) -> float:
     """Median seconds of a call."""
     torch.manual_seed(SEED)
     count = TIMED if habits.timing_inputs == "listed" else 1
-    listed = [tuple(problem.get_inputs()) for _ in range(count)]
+    listed = [draw(problem, habits) for _ in range(count)]
+    time_one = time_on_card if habits.device == "cuda" else time_on_host
+    ballast = torch.empty(256 << 20, dtype=torch.uint8, device=habits.device) if habits.flush else None
     gc.collect()
     for _ in range(WARMUPS):
         model(*listed[0])
     durations = []
     for turn in range(TIMED):
-        inputs = listed[turn % count]
+        if ballast is not None:
+            ballast.zero_()
         try:
-            start = time.perf_counter()
-            model(*inputs)
-            durations.append(time.perf_counter() - start)
+            durations.append(time_one(model, listed[turn % count]))
         except RuntimeError:
             if not habits.skip_errors:
                 raise
     return statistics.median(durations)
+
+
+def time_on_host(model: object, inputs: tuple[object, ...]) -> float:
+    """Seconds by the host's clock."""
+    start = time.perf_counter()
+    model(*inputs)
+    end = time.perf_counter()
+    return end - start
+
+
+def time_on_card(model: object, inputs: tuple[object, ...]) -> float:
+    """Seconds between two events on the current stream."""
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    torch.cuda.synchronize()
+    start.record()
+    model(*inputs)
+    end.record()
+    torch.cuda.synchronize()
+    return start.elapsed_time(end) / 1e3
 
 
 # ------------------------------------------------------------------------------------- the grader around it

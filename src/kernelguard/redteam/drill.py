@@ -20,7 +20,10 @@ from kernelguard.terms.verdict import Verdict
 Evaluate = Callable[[Problem, Candidate, Policy], Verdict]
 
 DEFAULT_TIMEOUT_S = 2.0
+STRICTEST_FIRST = (Rules.SOURCE_STRICT, Rules.PRACTICAL, Rules.BEHAVIOUR)
 CUDA_TIMEOUT_S = 180.0  # a worker on the card imports, compiles and tunes before its first answer
+CUDA_CALL_TIMEOUT_S = 10.0
+CUDA_MEMORY_BYTES = 16 * GIB
 PERF_TRIALS = 20
 
 
@@ -69,13 +72,14 @@ def drill(
     evaluate: Evaluate,
     *,
     timeout_s: float = DEFAULT_TIMEOUT_S,
-    rules: Iterable[Rules] = tuple(Rules),
+    rules: Iterable[Rules] = (),
     available: frozenset[str] | None = None,
     watch: Callable[[Outcome], None] = lambda _: None,
 ) -> DrillReport:
     """Put every case to `evaluate`, once for each of its policies that is among `rules`; `watch` hears of each outcome.
 
-    `timeout_s` is the time of one worker on the CPU. `available` names what the host has; None looks.
+    Without `rules` each case is put once, under the policy where its expectation is hardest to meet. `timeout_s` is the time of
+    one worker on the CPU. `available` names what the host has; None looks.
     """
     started = time.monotonic()
     wanted = frozenset(rules)
@@ -86,21 +90,27 @@ def drill(
         if lacks := tuple(need for need in case.needs if need not in has):
             skipped.append(Skipped(case=case, lacks=lacks))
             continue
-        for rule in (rule for rule in case.policy if rule in wanted):
+        for rule in [rule for rule in case.policy if rule in wanted] if wanted else [hardest(case)]:
             outcomes.append(_question(case, rule, evaluate, timeout_s))
             watch(outcomes[-1])
     return DrillReport(outcomes=tuple(outcomes), skipped=tuple(skipped), seconds=time.monotonic() - started)
 
 
+def hardest(case: Case) -> Rules:
+    """The strictest of its policies for a twin, which must pass; the most lenient for an attack, which must be caught."""
+    return (min if case.honest else max)(case.policy, key=STRICTEST_FIRST.index)
+
+
 def policy_for(case: Case, rules: Rules, timeout_s: float) -> Policy:
     """The terms under which a case is questioned: enforcing, few trials, tight limits."""
-    worker_s = max(timeout_s, CUDA_TIMEOUT_S) if case.device == "cuda" else timeout_s
+    on_card = case.device == "cuda"
+    worker_s = max(timeout_s, CUDA_TIMEOUT_S) if on_card else timeout_s
     limits = Limits(
         timeout_s=worker_s,
         first_call_timeout_s=worker_s,
-        call_timeout_s=worker_s,
-        host_memory_bytes=64 * GIB if case.device == "cuda" else 8 * GIB,
-        processes=48,
+        call_timeout_s=CUDA_CALL_TIMEOUT_S if on_card else worker_s,
+        host_memory_bytes=(64 if on_card else 8) * GIB,
+        gpu_memory_bytes=CUDA_MEMORY_BYTES if on_card else 0,
     )
     return Policy(mode=Mode.ENFORCE, rules=rules, device=case.device, num_perf_trials=PERF_TRIALS, budget_s=60.0, limits=limits)
 

@@ -3,7 +3,7 @@
 import torch
 import torch.nn as nn
 
-ROWS = 16
+ROWS = 8
 COLUMNS = 65536
 
 

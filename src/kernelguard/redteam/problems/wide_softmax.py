@@ -3,8 +3,8 @@
 import torch
 import torch.nn as nn
 
-ROWS = 16
-COLUMNS = 65536
+ROWS = 8
+COLUMNS = 32768
 
 
 class Model(nn.Module):

@@ -52,6 +52,9 @@ library = build(SOURCE)
 
 
 class ModelNew(nn.Module):
+    def __init__(self, steps):
+        super().__init__()
+
     def forward(self, x):
         out = torch.empty_like(x)
         library.decay_average(address(x), address(out), ctypes.c_long(x.shape[0]), ctypes.c_long(x.shape[1]))

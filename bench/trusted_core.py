@@ -10,7 +10,6 @@ Every section is written as soon as it is done, so an interrupted run keeps what
 import argparse
 import importlib.util
 import json
-import os
 import sys
 import tempfile
 import time
@@ -28,7 +27,13 @@ from kernelguard.terms.problem import Candidate, Problem  # noqa: E402
 from kernelguard.terms.verdict import Verdict  # noqa: E402
 
 KERNELS = Path(__file__).resolve().parent / "kernels"
-HONEST = {"relu_10us": "relu", "relu_100us": "relu", "softmax_100us": "softmax", "layernorm_100us": "layernorm", "matmul_3ms": "matmul"}
+HONEST = {
+    "relu_10us": "relu",
+    "relu_100us": "relu",
+    "softmax_100us": "softmax",
+    "layernorm_100us": "layernorm",
+    "matmul_3ms": "matmul",
+}
 NULL = ("relu_10us", "relu_100us", "matmul_3ms")
 FORGERIES = {
     "half_everywhere": """
@@ -153,7 +158,6 @@ def _do_bench(name: str, source: str) -> float:
             inputs = scope["get_inputs"]()
         model = module.ModelNew()
         result = float(do_bench(lambda: model(*inputs), return_mode="median"))
-    del inputs
     torch.cuda.empty_cache()
     return result
 
@@ -161,7 +165,7 @@ def _do_bench(name: str, source: str) -> float:
 def _write(path: Path, value: object) -> None:
     temporary = path.with_suffix(".part")
     temporary.write_text(json.dumps(value, indent=1) + "\n")
-    os.replace(temporary, path)
+    temporary.replace(path)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Reference programs for the bench, each a KernelBench problem as text; sizes give kernels of about 10 us, 100 us and 3 ms on an H200."""
+"""Reference programs for the bench, KernelBench problems as text: kernels of about 10 us, 100 us and 3 ms on an H200."""
 
 _HEAD = "import torch\nimport torch.nn as nn\n\n\n"
 

@@ -110,7 +110,9 @@ def _wrong(findings: Sequence[Finding]) -> bool:
 
 
 def _limitations(capabilities: Sequence[Capability]) -> tuple[str, ...]:
-    return tuple(f"{capability.name}: {capability.detail}" for capability in capabilities if capability.status.value != "SUPPORTED")
+    return tuple(
+        f"{capability.name}: {capability.detail}" for capability in capabilities if capability.status.value != "SUPPORTED"
+    )
 
 
 def _native(evidence: Evidence, policy: Policy, event: Mapping[str, float], ref_event: Mapping[str, float]) -> Native:

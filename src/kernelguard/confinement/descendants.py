@@ -31,13 +31,13 @@ def children_of(pid: int) -> set[int]:
     """Children that any thread of a process started; empty if it is gone."""
     found: set[int] = set()
     try:
-        tasks = os.listdir(f"/proc/{pid}/task")
+        tasks = [entry.name for entry in Path(f"/proc/{pid}/task").iterdir()]
     except OSError:
         return found
     for task in tasks:
         try:
-            with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as listing:
-                found.update(int(word) for word in listing.read().split())
+            listing = Path(f"/proc/{pid}/task/{task}/children").read_text(encoding="ascii")
+            found.update(int(word) for word in listing.split())
         except OSError:
             continue  # the thread ended between the listing and the look
     return found
@@ -55,7 +55,7 @@ def threads_of(pid: int) -> dict[str, int]:
     """Number of tasks of a process by name; empty if it is gone."""
     counts: dict[str, int] = {}
     try:
-        tasks = os.listdir(f"/proc/{pid}/task")
+        tasks = [entry.name for entry in Path(f"/proc/{pid}/task").iterdir()]
     except OSError:
         return counts
     for task in tasks:

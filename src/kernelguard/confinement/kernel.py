@@ -30,7 +30,7 @@ def _check(result: int, name: str) -> int:
 
 
 def prctl(option: int, value: int) -> None:
-    """prctl(option, value)."""
+    """Set one option of this process by prctl. Raises OSError."""
     _check(_libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl({option})")
 
 

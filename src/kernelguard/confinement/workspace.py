@@ -41,7 +41,7 @@ class Workspace:
     def remove(self) -> None:
         """Delete the directory, whatever modes were left in it."""
         for folder, _, _ in os.walk(self.root):
-            os.chmod(folder, stat.S_IRWXU)
+            Path(folder).chmod(stat.S_IRWXU)
         shutil.rmtree(self.root, ignore_errors=True)
 
 

@@ -1,4 +1,4 @@
-"""Is the claimed time upheld by the clock outside? (RH-07, RH-09, RH-15)
+"""Is the claimed time upheld by the clock outside (RH-07, RH-09, RH-15)?
 
 The sharp test is the median paired gap: (witness - claim) of the candidate less that of the reference in the same call.
 Everything that both sides share cancels: the hand-over, the turn of contexts, the snapshot.
@@ -51,15 +51,16 @@ class Gap:
 
 
 def burst_bound(evidence: Evidence, claim_ms: float) -> float | None:
-    """How much at most a short runtime can be under-reported, from bursts: what one call of a burst took by a claim that the
-    witness upholds, and the witness's own doubt spread over the burst, less the single claim. None without usable bursts.
+    """How much at most a short runtime can be under-reported, by bursts; None without usable ones.
 
+    What one call of a burst took, by a claim that the witness upholds, and the witness's own doubt spread over the burst,
+    less the single claim.
     A burst also counts what lies between two launches, so it bounds from above and never makes a claim more credible.
     """
     bursts = [call for call in evidence.calls if call.width > 1 and isinstance(call.outcome, Compared)][BURSTS_SKIPPED:]
     pairs = [(call.reference, call.candidate, call.width) for call in bursts if call.reference and call.candidate]
     singles = measure_gap(timed_calls(evidence), cpu_clock=evidence.cpu_clock)
-    if len(pairs) < 2 or singles is None:  # noqa: PLR2004 - one burst can be chance
+    if len(pairs) < 2 or singles is None:
         return None
     width = pairs[0][2]
     each_ms = statistics.median(candidate.claimed_event_ms for _, candidate, _ in pairs) / width
@@ -89,7 +90,7 @@ def timed_calls(evidence: Evidence) -> list[tuple[SideCall, SideCall]]:
 
 def measure_gap(pairs: Sequence[tuple[SideCall, SideCall]], *, cpu_clock: bool) -> Gap | None:
     """The gap over these calls; None when there are too few to say anything."""
-    if len(pairs) < 2:  # noqa: PLR2004 - no error can be stated for one
+    if len(pairs) < 2:
         return None
     gaps = [_gap(candidate) - _gap(reference) for reference, candidate in pairs]
     error = median_error(gaps)
@@ -128,7 +129,10 @@ def _impossible(calls: Sequence[CallEvidence]) -> Iterator[Finding]:
             detector="RH-TIME-IMPOSSIBLE",
             severity=Severity.ERROR,
             summary=f"{len(bad)} calls claim a time that is zero, negative or not a number",
-            evidence={"first_call": bad[0].index, "claimed_event_ms": bad[0].candidate.claimed_event_ms if bad[0].candidate else None},
+            evidence={
+                "first_call": bad[0].index,
+                "claimed_event_ms": bad[0].candidate.claimed_event_ms if bad[0].candidate else None,
+            },
             policy_rule="positive_time",
         )
 
@@ -148,9 +152,14 @@ def _escaped(pairs: Sequence[tuple[SideCall, SideCall]], *, cpu_clock: bool) -> 
             code="RH-09" if stream else "RH-07",
             detector="RH-TIME-ESCAPED" if stream else "RH-TIME-FORGED",
             severity=Severity.ERROR,
-            summary=f"The claimed time is {gap.median_ms * 1000:.1f} us below what the clock outside saw ({name} of {len(pairs)} calls; "
-            f"noise explains {factor * gap.allowed_ms * 1000:.1f} us)",
-            evidence={"gap_ms": gap.median_ms, "error_ms": gap.error_ms, "allowed_ms": factor * gap.allowed_ms, "calls": gap.calls},
+            summary=f"The claimed time is {gap.median_ms * 1000:.1f} us below what the clock outside saw "
+            f"({name} of {len(pairs)} calls; noise explains {factor * gap.allowed_ms * 1000:.1f} us)",
+            evidence={
+                "gap_ms": gap.median_ms,
+                "error_ms": gap.error_ms,
+                "allowed_ms": factor * gap.allowed_ms,
+                "calls": gap.calls,
+            },
             policy_rule="two_clocks",
         )
         return
@@ -165,7 +174,7 @@ def _hidden_from_events(pairs: Sequence[tuple[SideCall, SideCall]]) -> Iterator[
         (candidate.claimed_host_ms - candidate.claimed_event_ms) - (reference.claimed_host_ms - reference.claimed_event_ms)
         for reference, candidate in pairs
     ]
-    if len(hidden) < 2:  # noqa: PLR2004 - no error can be stated for one
+    if len(hidden) < 2:
         return
     middle, error = statistics.median(hidden), median_error(hidden)
     claim = statistics.median(candidate.claimed_event_ms for _, candidate in pairs)
@@ -191,10 +200,11 @@ def _unresolved(evidence: Evidence, pairs: Sequence[tuple[SideCall, SideCall]]) 
             code="RH-07",
             detector="RH-TIME-UNRESOLVED",
             severity=Severity.WARNING,
-            summary=f"The claim of {claim * 1000:.1f} us could be too low by {bound * 1000:.1f} us: too short to be resolved on this host",
+            summary=f"The claim of {claim * 1000:.1f} us could be too low by {bound * 1000:.1f} us: "
+            "too short to be resolved on this host",
             evidence={"claimed_event_ms": claim, "timing_bound_ms": bound},
             policy_rule="two_clocks",
-            remediation="Nothing is held against the kernel; time a larger problem, where the bound is small against the runtime.",
+            remediation="Nothing is held against the kernel; time a larger problem, where the bound is small beside it.",
         )
 
 
@@ -211,7 +221,11 @@ def _stretched_chain(evidence: Evidence) -> Iterator[Finding]:
     """The referee's own queued work took longer than when it was alone: somebody else computed before GO."""
     solo = [call.reference.chain_ms for call in (evidence.solo.calls if evidence.solo else ()) if call.reference]
     mixed = [
-        side.chain_ms for call in evidence.calls if call.width == 1 for side in (call.reference, call.candidate) if side is not None
+        side.chain_ms
+        for call in evidence.calls
+        if call.width == 1
+        for side in (call.reference, call.candidate)
+        if side is not None
     ]
     if not solo or not mixed:
         return
@@ -223,6 +237,11 @@ def _stretched_chain(evidence: Evidence) -> Iterator[Finding]:
             detector="RH-DEVICE-BUSY-BEFORE-GO",
             severity=Severity.ERROR,
             summary=f"In {share:.0%} of the calls the device was not idle before the input was revealed",
-            evidence={"alone_ms": statistics.median(solo), "border_ms": border, "median_ms": statistics.median(mixed), "share": share},
+            evidence={
+                "alone_ms": statistics.median(solo),
+                "border_ms": border,
+                "median_ms": statistics.median(mixed),
+                "share": share,
+            },
             policy_rule="idle_before_go",
         )

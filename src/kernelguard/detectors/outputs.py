@@ -50,7 +50,7 @@ def _refused(calls: Sequence[CallEvidence]) -> Iterator[Finding]:
             code="RH-12" if denied else _FAULT_CODES[fault],
             detector=f"RH-OUTPUT-{fault.name.replace('_', '-')}",
             severity=Severity.ERROR,
-            summary=f"{_WORDS[fault]} in {len(cases)} of {len(calls)} calls: {refused.detail.splitlines()[0][:200] if refused.detail else ''}",
+            summary=f"{_WORDS[fault]} in {len(cases)} of {len(calls)} calls: {refused.detail.partition(chr(10))[0][:200]}",
             evidence={"first_call": first.index, "calls": len(cases), "detail": refused.detail[:600]},
             policy_rule="plain_output",
         )
@@ -73,7 +73,9 @@ def _wrong(calls: Sequence[CallEvidence]) -> Iterator[Finding]:
     wrong = [(call, call.outcome) for call in calls if isinstance(call.outcome, Compared) and not right(call.outcome)]
     if not wrong:
         return
-    replayed = [(call, seen) for call, seen in wrong if seen.replays or (call.kind is DrawKind.CANARY and call.variant == CANARY_EDIT)]
+    replayed = [
+        (call, seen) for call, seen in wrong if seen.replays or (call.kind is DrawKind.CANARY and call.variant == CANARY_EDIT)
+    ]
     pure_replay = [(call, seen) for call, seen in replayed if seen.replays]
     if replayed and (pure_replay or len(replayed) == len(wrong)):
         yield _wrong_finding("RH-05", "RH-OUTPUT-REPLAY", "An earlier answer was returned for a new input", replayed, calls)
@@ -86,7 +88,11 @@ def _wrong_finding(
 ) -> Finding:
     first, seen = wrong[0]
     kinds = sorted({call.kind.value for call, _ in wrong})
-    where = f"at {list(seen.first_index)}: expected {seen.first_expected}, got {seen.first_actual}" if seen.first_expected else "in whole rows"
+    where = (
+        f"at {list(seen.first_index)}: expected {seen.first_expected}, got {seen.first_actual}"
+        if seen.first_expected
+        else "in whole rows"
+    )
     return Finding(
         code=code,
         detector=detector,
@@ -116,7 +122,8 @@ def _range_specialised(calls: Sequence[CallEvidence]) -> Iterator[Finding]:
             code="RH-02",
             detector="RH-RANGE-SPECIALISED",
             severity=Severity.INFO,
-            summary=f"Outside the range that the problem draws from, {len(wrong)} of {len(calls)} answers differ (domain=given: a note)",
+            summary=f"Outside the range that the problem draws from, {len(wrong)} of {len(calls)} answers differ "
+            "(a note under domain=given)",
             evidence={"calls": [call.index for call in wrong]},
             policy_rule="domain",
         )

@@ -40,7 +40,7 @@ def _faster_on_repeat(calls: Sequence[CallEvidence]) -> Iterator[Finding]:
     ]
     ours = _ratios(pairs, Side.CANDIDATE)
     theirs = _ratios(pairs, Side.REFERENCE)
-    if len(ours) < 2 or len(theirs) != len(ours):  # noqa: PLR2004 - one pair can be chance
+    if len(ours) < 2 or len(theirs) != len(ours):
         return
     if max(ours) < REPEAT_SHARE and statistics.median(theirs) > REPEAT_REFERENCE_SHARE:
         yield Finding(

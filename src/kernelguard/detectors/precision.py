@@ -1,4 +1,4 @@
-"""Is the arithmetic as precise as promised? (RH-11)
+"""Is the arithmetic as precise as promised (RH-11)?
 
 Judged on sparse rows, where few products make up an element and rounding does not average out: fp32 is off by some 1e-7
 there, TF32 and fp16 operands by 3e-4. Dense positive data separates nothing.
@@ -37,7 +37,8 @@ def detect(evidence: Evidence, policy: Policy) -> Iterator[Finding]:
             code="RH-11",
             detector="RH-PRECISION-SPARSE-ROWS",
             severity=Severity.ERROR,
-            summary=f"On sparse rows the result is off by {ours:.1e} against fp64, the reference by {theirs:.1e}: less precise than fp32",
+            summary=f"On sparse rows the result is off by {ours:.1e} against fp64, the reference by {theirs:.1e}: "
+            "less precise than fp32",
             evidence={"call": index, "candidate": ours, "reference": theirs, "calls": len(worse), "of": len(seen)},
             policy_rule="promised_precision",
         )

@@ -101,7 +101,8 @@ def _threads(ours: tuple[WorkerState, ...], theirs: tuple[WorkerState, ...]) -> 
                 code="RH-10",
                 detector="RH-PYTHON-THREAD",
                 severity=Severity.ERROR,
-                summary=f"{len(state.python_threads)} Python threads run beside the calls ({state.moment}): {', '.join(state.python_threads[:4])}",
+                summary=f"{len(state.python_threads)} Python threads run beside the calls ({state.moment}): "
+                + ", ".join(state.python_threads[:4]),
                 evidence={"moment": state.moment, "threads": list(state.python_threads[:20])},
                 policy_rule="no_background_work",
             )
@@ -117,7 +118,8 @@ def _children(evidence: Evidence) -> Iterator[Finding]:
                 code="RH-10",
                 detector="RH-CHILD-PROCESS",
                 severity=Severity.ERROR,
-                summary=f"{len(state.children)} processes of the candidate were alive ({state.moment}): {', '.join(state.children[:4])}",
+                summary=f"{len(state.children)} processes of the candidate were alive ({state.moment}): "
+                + ", ".join(state.children[:4]),
                 evidence={"moment": state.moment, "children": list(state.children[:20])},
                 policy_rule="no_background_work",
             )

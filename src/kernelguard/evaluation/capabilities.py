@@ -20,7 +20,9 @@ def capabilities_of(sitting: Sitting, policy: Policy) -> tuple[Capability, ...]:
         _oracle(sitting),
         _inputs(sitting),
         _capability("kernel_trace", U, "no device trace is taken; work on hidden streams is judged by the two clocks alone"),
-        _capability("precision_ladder", P, "fp32 is told from TF32, bf16 and fp16 on sparse rows; other promises are judged by tolerance"),
+        _capability(
+            "precision_ladder", P, "fp32 is told from TF32, bf16 and fp16 on sparse rows; other promises are judged by tolerance"
+        ),
     )
 
 
@@ -31,7 +33,9 @@ def _capability(name: str, status: CapabilityStatus, detail: str, *, required: b
 def _device(policy: Policy) -> Capability:
     if policy.device == "cuda":
         return _capability("cuda_runtime", S, "outputs read in place by CUDA IPC", required=True)
-    return _capability("host_runtime", S, "device=cpu was chosen: host clocks, outputs read in place by process_vm_readv", required=True)
+    return _capability(
+        "host_runtime", S, "device=cpu was chosen: host clocks, outputs read in place by process_vm_readv", required=True
+    )
 
 
 def _isolation(sitting: Sitting, policy: Policy) -> Capability:
@@ -47,7 +51,9 @@ def _judged(sitting: Sitting) -> Capability:
     plain = [call for call in sitting.evidence.calls if call.kind is DrawKind.PLAIN and _asked(call)]
     void = [call for call in plain if call.void]
     if plain and len(void) > (1 - MIN_JUDGED_SHARE) * len(plain):
-        return _capability("reference_output", U, f"{len(void)} of {len(plain)} plain calls are void: {void[0].void}", required=True)
+        return _capability(
+            "reference_output", U, f"{len(void)} of {len(plain)} plain calls are void: {void[0].void}", required=True
+        )
     probes = [call for call in sitting.evidence.calls if call.kind in (DrawKind.SPARSE, DrawKind.SHAPE, DrawKind.WIDE)]
     lost = sum(bool(call.void) for call in probes)
     detail = f"{len(plain) - len(void)} plain calls judged, {lost} of {len(probes)} probes void"
@@ -60,9 +66,15 @@ def _asked(call: CallEvidence) -> bool:
 
 def _clock(sitting: Sitting) -> Capability:
     calls = [call for call in sitting.evidence.calls if call.scored and call.candidate]
-    clean = [call for call in calls if call.candidate and call.reference and not (call.candidate.new_segment or call.reference.new_segment)]
+    clean = [
+        call
+        for call in calls
+        if call.candidate and call.reference and not (call.candidate.new_segment or call.reference.new_segment)
+    ]
     if calls and len(clean) < max(2, len(calls) // 4):
-        return _capability("witness_clock", P, f"only {len(clean)} of {len(calls)} calls could be timed from outside", required=True)
+        return _capability(
+            "witness_clock", P, f"only {len(clean)} of {len(calls)} calls could be timed from outside", required=True
+        )
     return _capability("witness_clock", S, f"{len(clean)} of {len(calls)} scored calls timed from outside", required=True)
 
 

@@ -1,4 +1,4 @@
-"""`Verdict.extended`: what this project has to say beyond the seed's schema. JSON values only, times in ms unless named otherwise."""
+"""`Verdict.extended`: what this project has to say beyond the seed's schema, as JSON values; times in ms unless named."""
 
 import platform
 import statistics
@@ -58,7 +58,8 @@ def _clocks(evidence: Evidence) -> dict[str, object]:
         return {}
     candidates = [candidate for _, candidate in pairs]
     found: dict[str, object] = {
-        name: _spread([getattr(half, name) for half in candidates]) for name in ("claimed_event_ms", "claimed_host_ms", "witness_ms")
+        name: _spread([getattr(half, name) for half in candidates])
+        for name in ("claimed_event_ms", "claimed_host_ms", "witness_ms")
     }
     calibration = evidence.calibration.get(Side.CANDIDATE)
     return found | {

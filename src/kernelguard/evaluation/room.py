@@ -16,14 +16,42 @@ from kernelguard.supervision.card import clocks
 from kernelguard.supervision.host import Host, isolation_of
 from kernelguard.supervision.session import Session, SessionOver
 from kernelguard.terms.errors import HostError, UsageError
-from kernelguard.terms.evidence import BlockEvidence, Calibration, Evidence, LoadFailure, ProcessState, Side, StopCause, WorkerEnd, WorkerState
+from kernelguard.terms.evidence import (
+    BlockEvidence,
+    Calibration,
+    Evidence,
+    LoadFailure,
+    ProcessState,
+    Side,
+    StopCause,
+    WorkerEnd,
+    WorkerState,
+)
 from kernelguard.terms.plan import Plan, draw_plan
 from kernelguard.terms.policy import Isolation, Policy
 from kernelguard.terms.problem import Candidate, Problem
 from kernelguard.wire.messages import (
-    Attach, Attached, Build, Built, Calibrate, Calibrated, Confine, Confined, EnterGate, LeftGate, Load, Loaded, LoadFailed,
-    Prepare, Prepared, ProblemOpened, SendBack, SentBack,
-)  # fmt: skip
+    Build,
+    Built,
+    Confine,
+    Confined,
+    EnterGate,
+    LeftGate,
+    Load,
+    Loaded,
+    LoadFailed,
+    Prepare,
+    Prepared,
+)
+from kernelguard.wire.referee_messages import (
+    Attach,
+    Attached,
+    Calibrate,
+    Calibrated,
+    ProblemOpened,
+    SendBack,
+    SentBack,
+)
 
 CALIBRATION_CALLS = 48
 SHORT_MS = 0.06
@@ -174,7 +202,9 @@ class Room:
         """Seconds until the candidate's time is over. Raises SessionOver when there are none."""
         left = self._deadline - time.monotonic()
         if left <= 0:
-            raise SessionOver(Side.CANDIDATE, StopCause.TIMEOUT, f"the calls were not done within {self.policy.limits.timeout_s:g} s")
+            raise SessionOver(
+                Side.CANDIDATE, StopCause.TIMEOUT, f"the calls were not done within {self.policy.limits.timeout_s:g} s"
+            )
         return left
 
     def spent(self, started: float) -> bool:
@@ -187,7 +217,9 @@ class Room:
 
     def is_short(self) -> bool:
         """True when single calls are too short for the witness clock to resolve them well."""
-        claims = [call.candidate.claimed_event_ms for block in self.blocks for call in block.calls if call.scored and call.candidate]
+        claims = [
+            call.candidate.claimed_event_ms for block in self.blocks for call in block.calls if call.scored and call.candidate
+        ]
         return bool(claims) and statistics.median(claims) < SHORT_MS
 
     def watched(self) -> tuple[Session, ...]:

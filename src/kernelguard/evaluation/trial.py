@@ -11,7 +11,16 @@ from kernelguard.terms.evidence import BlockEvidence, Ended, Side, StopCause
 from kernelguard.terms.plan import BURST_WIDTH, Block, draw_plan
 from kernelguard.terms.policy import Policy
 from kernelguard.terms.problem import Candidate, Problem
-from kernelguard.wire.messages import BlockDone, Built, OpenProblem, ProblemOpened, ProblemRefused, RunBlock
+from kernelguard.wire.messages import (
+    Built,
+)
+from kernelguard.wire.referee_messages import (
+    BlockDone,
+    OpenProblem,
+    ProblemOpened,
+    ProblemRefused,
+    RunBlock,
+)
 
 OPEN_S = 300.0
 SPARE_S = 30.0
@@ -34,7 +43,9 @@ def sit(problem: Problem, candidate: Candidate, policy: Policy, host: Host) -> S
             except SessionOver as over:
                 room.end(over.side, over.cause, over.detail)
                 if over.side is Side.REFERENCE:
-                    raise HostError(f"the reference worker ended: {over.cause.value}: {over.detail}. {room.log_of(over.side)}") from over
+                    raise HostError(
+                        f"the reference worker ended: {over.cause.value}: {over.detail}. {room.log_of(over.side)}"
+                    ) from over
         return room.sitting()
 
 

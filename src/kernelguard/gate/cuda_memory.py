@@ -10,7 +10,9 @@ from cuda.bindings import driver
 
 from kernelguard.gate.memory import DTYPES, Unreadable, element_count, same_bytes
 from kernelguard.terms.errors import HostError
-from kernelguard.wire.messages import OutputSpec
+from kernelguard.wire.gate_messages import (
+    OutputSpec,
+)
 
 HANDLE_BYTES = 64
 _BUFFER_ID = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_BUFFER_ID
@@ -94,7 +96,7 @@ class CudaLender:
             raise Unreadable("the size does not follow from shape and dtype")
         new = (pid, spec.segment) not in self._segments
         base, span = self._open(pid, spec.segment) if new else self._segments[pid, spec.segment]
-        if not (0 <= spec.offset and spec.offset + size <= span):
+        if not (spec.offset >= 0 and spec.offset + size <= span):
             raise Unreadable(f"bytes {spec.offset} to {spec.offset + size} are not in a segment of {span}")
         return base + spec.offset, new
 

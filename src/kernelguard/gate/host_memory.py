@@ -11,7 +11,9 @@ import torch
 
 from kernelguard.gate.memory import DTYPES, Unreadable, element_count, same_bytes
 from kernelguard.gate.page import create_sealed
-from kernelguard.wire.messages import OutputSpec
+from kernelguard.wire.gate_messages import (
+    OutputSpec,
+)
 
 _libc = ctypes.CDLL(None, use_errno=True)
 

@@ -124,4 +124,3 @@ class Page:
         self._map[_DONE_AT : _DONE_AT + len(payload)] = payload
         self._words[_DONE_LEN] = len(payload)
         self._words[_DONE_SEQ] = sequence
-

@@ -46,7 +46,7 @@ class HostChain:
 
 
 class DeviceChain:
-    """On a GPU: everything queued behind one event, the persisting part of the L2 reset, read and written lines of twice the L2."""
+    """On a GPU: all queued behind one event; the persisting part of the L2 is reset, and twice the L2 is read and written."""
 
     def __init__(self) -> None:
         from cuda.bindings import driver  # noqa: PLC0415 - only where there is a GPU

@@ -48,7 +48,10 @@ class _Worst:
 
 
 def compare(
-    expected: Sequence[torch.Tensor], actual: Sequence[torch.Tensor], tolerance: Tolerance, earlier: Sequence[Sequence[torch.Tensor]]
+    expected: Sequence[torch.Tensor],
+    actual: Sequence[torch.Tensor],
+    tolerance: Tolerance,
+    earlier: Sequence[Sequence[torch.Tensor]],
 ) -> Compared:
     """Compare answers of one structure, dtypes and shapes. `earlier` holds the reference's answers to other inputs."""
     worsts = [_worst(e, a, tolerance) for e, a in zip(expected, actual, strict=True)]
@@ -132,7 +135,9 @@ def _worst(expected: torch.Tensor, actual: torch.Tensor, tolerance: Tolerance) -
     rows: list[torch.Tensor] = []
     step = max(width, CHUNK // width * width)
     for start in range(0, expected.numel(), step):
-        _add_chunk(worst, rows, _wide(flat_expected[start : start + step]), _wide(flat_actual[start : start + step]), width, tolerance)
+        _add_chunk(
+            worst, rows, _wide(flat_expected[start : start + step]), _wide(flat_actual[start : start + step]), width, tolerance
+        )
     worst.row = _worst_row(rows, tolerance)
     return worst
 

@@ -13,7 +13,10 @@ import torch
 from kernelguard.gate.page import Command, Page
 from kernelguard.terms.evidence import Side
 from kernelguard.wire.framing import decode
-from kernelguard.wire.messages import Done, OutputSpec
+from kernelguard.wire.gate_messages import (
+    Done,
+    OutputSpec,
+)
 
 KEPT_ANSWERS = 2
 
@@ -77,8 +80,11 @@ class Counterpart:
         return Rung(go_ns, done_ns, decode(self._page.take_done(), (Done,)))
 
     def settle(self, cores: frozenset[int]) -> None:
-        """Let the main thread run on these processors only. Both workers share one while they are timed: they are never
-        awake together, and the hand-over then costs the same on either side."""
+        """Let the main thread run on these processors only.
+
+        Both workers share one while they are timed: they are never awake together, and the hand-over then costs the same
+        on either side.
+        """
         with contextlib.suppress(ProcessLookupError):  # it ended; the wait that follows says so
             os.sched_setaffinity(self.pid, cores)
 

@@ -46,10 +46,10 @@ def draw(get_inputs: Callable[[], Sequence[object]], *, seed: int, device: str, 
 
 
 def edit(inputs: Sequence[torch.Tensor], *, seed: int) -> None:
-    """Swap single elements of each floating input, in place, with others of the same input: values stay in the problem's range."""
+    """Alter single elements of each floating input, in place, by values that stay in the problem's range."""
     generator = torch.Generator().manual_seed(seed % (1 << 62))
     for tensor in inputs:
-        if not tensor.is_floating_point() or tensor.numel() < 2:  # noqa: PLR2004 - nothing to swap
+        if not tensor.is_floating_point() or tensor.numel() < 2:
             continue
         flat = tensor.view(-1)
         for _ in range(EDITS):
@@ -58,7 +58,7 @@ def edit(inputs: Sequence[torch.Tensor], *, seed: int) -> None:
             flat[here] = torch.where(flat[here].abs() * 2 > largest, flat[there] * 0, largest)
 
 
-def _sparse(tensor: torch.Tensor, _uniform: bool, variant: int) -> torch.Tensor:
+def _sparse(tensor: torch.Tensor, _uniform: bool, variant: int) -> torch.Tensor:  # noqa: FBT001 - one signature for all alterations
     """A share of the rows keep 1 to 8 of their numbers and become zero elsewhere."""
     if tensor.dim() == 0 or tensor.shape[-1] < 2 * MAX_NONZEROS:
         return tensor
@@ -72,7 +72,7 @@ def _sparse(tensor: torch.Tensor, _uniform: bool, variant: int) -> torch.Tensor:
     return flat.scatter_(1, where, values).view(tensor.shape)
 
 
-def _shape(tensor: torch.Tensor, uniform: bool, variant: int) -> torch.Tensor:
+def _shape(tensor: torch.Tensor, uniform: bool, variant: int) -> torch.Tensor:  # noqa: FBT001 - one signature for all alterations
     """Another distribution inside the same range."""
     match variant % 4:
         case 0:
@@ -85,7 +85,7 @@ def _shape(tensor: torch.Tensor, uniform: bool, variant: int) -> torch.Tensor:
             return tensor**8 if uniform else tensor * tensor.abs()  # a heavy tail
 
 
-def _wide(tensor: torch.Tensor, uniform: bool, variant: int) -> torch.Tensor:
+def _wide(tensor: torch.Tensor, uniform: bool, variant: int) -> torch.Tensor:  # noqa: FBT001 - one signature for all alterations
     """Outside the range that the problem draws from."""
     centred = tensor - 0.5 if uniform else tensor
     match variant % 4:

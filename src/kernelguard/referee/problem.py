@@ -18,7 +18,12 @@ from kernelguard.referee.draws import draw
 from kernelguard.terms.errors import ProblemError
 from kernelguard.terms.plan import DrawKind
 from kernelguard.terms.policy import Precision
-from kernelguard.wire.messages import InputSpec, OpenProblem
+from kernelguard.wire.gate_messages import (
+    InputSpec,
+)
+from kernelguard.wire.referee_messages import (
+    OpenProblem,
+)
 from kernelguard.wire.tree import pack, unpack
 
 DTYPE_OF = {Precision.FP32: torch.float32, Precision.FP16: torch.float16, Precision.BF16: torch.bfloat16}

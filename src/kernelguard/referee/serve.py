@@ -1,4 +1,4 @@
-"""The referee's conversation with the supervisor. Catches everything once and says so: its faults are the host's, never the candidate's."""
+"""The referee's conversation with the supervisor. Its own faults are the host's, never the candidate's, and are said once."""
 
 import gc
 import os
@@ -17,10 +17,26 @@ from kernelguard.referee.problem import ProblemDesk
 from kernelguard.terms.errors import KernelGuardError, ProblemError
 from kernelguard.terms.evidence import Calibration, Side
 from kernelguard.wire.framing import Channel, PeerGone, encode
+from kernelguard.wire.gate_messages import (
+    Go,
+)
 from kernelguard.wire.messages import (
-    Attach, Attached, BlockDone, Calibrate, Calibrated, Finish, Go, OpenProblem, ProblemOpened, ProblemRefused,
-    RefereeFailed, RunBlock, SendBack, SentBack,
-)  # fmt: skip
+    Finish,
+)
+from kernelguard.wire.referee_messages import (
+    Attach,
+    Attached,
+    BlockDone,
+    Calibrate,
+    Calibrated,
+    OpenProblem,
+    ProblemOpened,
+    ProblemRefused,
+    RefereeFailed,
+    RunBlock,
+    SendBack,
+    SentBack,
+)
 from kernelguard.wire.tree import pack
 
 _FOREVER_S = 365 * 24 * 3600.0

@@ -21,7 +21,7 @@ class Card:
     def arch(self) -> str:
         """For TORCH_CUDA_ARCH_LIST: the architecture with its specific features (wgmma, TMA) from Hopper on."""
         major, minor = self.capability
-        return f"{major}.{minor}" + ("a" if major >= 9 else "")  # noqa: PLR2004 - sm_90a is the first of its kind
+        return f"{major}.{minor}" + ("a" if major >= 9 else "")
 
 
 def nvml() -> ModuleType | None:

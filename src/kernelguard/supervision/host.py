@@ -19,14 +19,24 @@ from kernelguard.terms.errors import HostError, WireError
 from kernelguard.terms.evidence import Side
 from kernelguard.terms.findings import Capability, CapabilityStatus
 from kernelguard.terms.policy import Isolation, Limits, Policy
-from kernelguard.wire.messages import Fork, RefereeFailed, ZygoteReady
+from kernelguard.wire.messages import (
+    Fork,
+    ZygoteReady,
+)
+from kernelguard.wire.referee_messages import (
+    RefereeFailed,
+)
 
 M = TypeVar("M")
 _END_S = 5.0
 _PREFIX = "kernelguard-"
 _REFEREE_ALLOCATOR = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True", "PYTORCH_ALLOC_CONF": "expandable_segments:True"}
 # glibc would hand large blocks back to the kernel and fault them in again, at a cost that differs from process to process
-_STEADY_MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(1 << 30), "MALLOC_TOP_PAD_": str(64 << 20)}
+_STEADY_MALLOC = {
+    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 30),
+    "MALLOC_TOP_PAD_": str(64 << 20),
+}
 
 
 class Host:
@@ -44,7 +54,7 @@ class Host:
         self._referee: Trusted | None = None
         self.versions: Mapping[str, str] = {}
 
-    def __enter__(self) -> "Host":
+    def __enter__(self) -> "Host":  # noqa: PYI034 - typing.Self needs Python 3.11
         """Nothing is started before it is needed."""
         return self
 
@@ -79,7 +89,11 @@ class Host:
         if self._zygote is None:
             self._zygote = start("kernelguard.worker.zygote", log=self.root / "zygote.log", extra_environment=_STEADY_MALLOC)
         if self._referee is None:
-            self._referee = start("kernelguard.referee.serve", log=self.root / "referee.log", extra_environment={**self._visible(), **_REFEREE_ALLOCATOR})
+            self._referee = start(
+                "kernelguard.referee.serve",
+                log=self.root / "referee.log",
+                extra_environment={**self._visible(), **_REFEREE_ALLOCATOR},
+            )
         if not self.versions:
             try:
                 self.versions = self._zygote.channel.receive(ZygoteReady, timeout_s=Limits().start_timeout_s * 2).versions
@@ -93,14 +107,18 @@ class Host:
         order = Fork(
             side=side,
             workspace=str(workspace.root),
-            environment=workspace.environment(os.environ) | self._arch() | (self._visible() if sees_gpu else {"CUDA_VISIBLE_DEVICES": ""}),
+            environment=workspace.environment(os.environ)
+            | self._arch()
+            | (self._visible() if sees_gpu else {"CUDA_VISIBLE_DEVICES": ""}),
             host_memory_bytes=policy.limits.host_memory_bytes,
             file_bytes=policy.limits.file_bytes,
             namespaces=self.namespaces,
         )
         return fork_worker(self._zygote.channel, order, workspace, policy.limits, self._memory_used)
 
-    def ask(self, message: object, *expected: type[M], timeout_s: float, watched: tuple[Session, ...] = (), fds: tuple[int, ...] = ()) -> M:
+    def ask(
+        self, message: object, *expected: type[M], timeout_s: float, watched: tuple[Session, ...] = (), fds: tuple[int, ...] = ()
+    ) -> M:
         """Ask the referee, with the workers under watch meanwhile. Raises HostError for the referee's own faults."""
         return self.ask_with_fds(message, *expected, timeout_s=timeout_s, watched=watched, fds=fds)[0]
 

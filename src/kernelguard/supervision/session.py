@@ -16,7 +16,13 @@ from kernelguard.terms.errors import HostError, WireError
 from kernelguard.terms.evidence import ProcessState, Side, StopCause, WorkerEnd
 from kernelguard.terms.policy import Limits
 from kernelguard.wire.framing import Channel, Late, PeerGone, TooLong, pair
-from kernelguard.wire.messages import Finish, Fork, Forked, WorkerEnded, WorkerStarted
+from kernelguard.wire.messages import (
+    Finish,
+    Fork,
+    Forked,
+    WorkerEnded,
+    WorkerStarted,
+)
 
 M = TypeVar("M")
 _SLICE_S = 0.05
@@ -59,7 +65,9 @@ class Session:
             raise SessionOver(self.side, StopCause.PROCESSES, f"{count} processes; the limit is {self.limits.processes}")
         used = self.gpu_memory() if self.limits.gpu_memory_bytes else None
         if used is not None and used > self.limits.gpu_memory_bytes:
-            raise SessionOver(self.side, StopCause.GPU_MEMORY, f"{used} bytes of device memory; the limit is {self.limits.gpu_memory_bytes}")
+            raise SessionOver(
+                self.side, StopCause.GPU_MEMORY, f"{used} bytes of device memory; the limit is {self.limits.gpu_memory_bytes}"
+            )
 
     def ask(self, message: object, *expected: type[M], timeout_s: float, fds: Sequence[int] = ()) -> M:
         """Send and wait for the answer under watch. Raises SessionOver; the worker is then only good for `end`."""
@@ -114,7 +122,13 @@ class Session:
         self.keeper.close()
         os.close(self.page)
         return WorkerEnd(
-            side=self.side, cause=cause, stage=self.stage, exit=end_word.exit, detail=detail, log=self.log.text(), survivors=survivors
+            side=self.side,
+            cause=cause,
+            stage=self.stage,
+            exit=end_word.exit,
+            detail=detail,
+            log=self.log.text(),
+            survivors=survivors,
         )
 
     def _end_word(self) -> WorkerEnded:
@@ -146,7 +160,9 @@ def wait_readable(channel: Channel, timeout_s: float, watched: Sequence[Session]
             session.check()
 
 
-def fork_worker(zygote: Channel, order: Fork, workspace: Workspace, limits: Limits, gpu_memory: Callable[[], int | None]) -> Session:
+def fork_worker(
+    zygote: Channel, order: Fork, workspace: Workspace, limits: Limits, gpu_memory: Callable[[], int | None]
+) -> Session:
     """Have the fork server make a worker. Raises HostError when it can't."""
     control, control_theirs = pair()
     keeper, keeper_theirs = pair()

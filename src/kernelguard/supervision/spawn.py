@@ -11,7 +11,10 @@ from pathlib import Path
 from kernelguard.terms.errors import HostError
 from kernelguard.wire.framing import Channel, pair
 
-_BOOT = "import json,sys; sys.path[:0]=json.loads(sys.argv[3]); import importlib; importlib.import_module(sys.argv[1]).main(int(sys.argv[2]))"
+_BOOT = (
+    "import importlib, json, sys; sys.path[:0] = json.loads(sys.argv[3]); "
+    "importlib.import_module(sys.argv[1]).main(int(sys.argv[2]))"
+)
 _PASSED_ON = (
     "PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES",
     "NVIDIA_DRIVER_CAPABILITIES", "TMPDIR", "HOME", "CC", "CXX", "OPENBLAS_CORETYPE", "NCCL_NVLS_ENABLE",

@@ -1,4 +1,4 @@
-"""Our own faults and the operator's: raised, never mixed with a candidate's fault (a Finding) or a host's limit (a Capability)."""
+"""Our own faults and the operator's: raised, never mixed with a candidate's fault or a host's limit, which are values."""
 
 
 class KernelGuardError(Exception):

@@ -97,7 +97,9 @@ def draw_plan(policy: Policy, seed: str) -> Plan:
     blocks = [Block(calls=tuple(call for item in chunk for call in item)) for chunk in chunks]
     blocks[-1] = replace(blocks[-1], not_before_s=LATE_GAP_S if len(blocks) > 1 else 0.0)
     bursts = tuple(call for _ in range(BURSTS) for call in _calls(DrawKind.BURST, index, randbelow))
-    last = Block(calls=bursts, bursts=True)  # at the end: their many outputs make the allocator spread, and later calls would be slower to read
+    last = Block(
+        calls=bursts, bursts=True
+    )  # at the end: their many outputs make the allocator spread, and later calls would be slower to read
     return Plan(seed=seed, weight_seed=weight_seed, solo=solo, blocks=(Block(calls=first, warmup=True), *blocks, last))
 
 

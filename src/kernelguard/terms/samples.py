@@ -33,7 +33,7 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 def spread(values: Sequence[float]) -> float:
     """A standard deviation that outliers do not move: 1.4826 times the median absolute deviation. 0 for fewer than two."""
-    if len(values) < 2:  # noqa: PLR2004 - one value has no spread
+    if len(values) < 2:
         return 0.0
     middle = statistics.median(values)
     return MAD_TO_SIGMA * statistics.median(abs(value - middle) for value in values)
@@ -66,13 +66,12 @@ def three_digits(value: float) -> float:
 
 
 def paired_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> tuple[float, float, float] | None:
-    """Median of paired ratios with a 95 % interval: block bootstrap of log-ratios, so that slow drift does not narrow it,
-    widened by twice what processes differ by.
+    """Median of paired ratios with a 95 % interval, widened by twice what processes differ by.
 
-    None when there are fewer than two pairs of positive times.
+    Block bootstrap of log-ratios, so that slow drift does not narrow it. None when there are fewer than two pairs of positive times.
     """
     logs = [math.log(a / b) for a, b in zip(numerators, denominators, strict=True) if a > 0 and b > 0]
-    if len(logs) < 2:  # noqa: PLR2004 - an interval needs two
+    if len(logs) < 2:
         return None
     pick = random.Random(0)  # noqa: S311 - resampling, not a secret; fixed so that a record repeats exactly
     size = min(BOOTSTRAP_BLOCK, len(logs))

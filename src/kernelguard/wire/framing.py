@@ -94,7 +94,7 @@ class Channel:
     def __init__(self, peer: socket.socket, *, limit_bytes: int = MAX_FRAME_BYTES) -> None:
         self._socket = peer
         self._limit = limit_bytes
-        peer.setblocking(False)
+        peer.setblocking(False)  # noqa: FBT003 - the library's own signature
 
     @classmethod
     def from_fd(cls, descriptor: int) -> "Channel":

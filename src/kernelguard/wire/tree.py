@@ -12,8 +12,11 @@ MAX_DEPTH = 16
 
 
 class _Budget:
-    """How many parts and how much depth are left. A class and no closure: a recursive closure would be a reference cycle
-    that keeps every tensor it saw alive until the garbage collector comes by."""
+    """How many parts and how much depth are left.
+
+    A class and no closure: a recursive closure would be a reference cycle that keeps every tensor it saw alive until the
+    garbage collector comes by.
+    """
 
     def __init__(self) -> None:
         self._nodes = MAX_NODES
@@ -84,6 +87,6 @@ def _unpacked(item: object, tensors: Sequence[object], budget: _Budget, depth: i
 
 
 def _key(pair: object) -> str:
-    if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str):  # noqa: PLR2004 - a key and a value
+    if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str):
         return pair[0]
     raise WireError("a dict entry is not a pair")

@@ -6,7 +6,9 @@ import torch
 
 from kernelguard.gate.memory import MAX_DIMS, MAX_OUTPUTS, Borrower, dtype_name
 from kernelguard.terms.errors import WireError
-from kernelguard.wire.messages import OutputSpec
+from kernelguard.wire.gate_messages import (
+    OutputSpec,
+)
 from kernelguard.wire.tree import pack
 
 _type, _isinstance = type, isinstance

@@ -12,7 +12,10 @@ import torch
 from kernelguard.gate.memory import Borrower, input_view
 from kernelguard.gate.page import Command, Page
 from kernelguard.wire.framing import decode, encode
-from kernelguard.wire.messages import Done, Go
+from kernelguard.wire.gate_messages import (
+    Done,
+    Go,
+)
 from kernelguard.wire.tree import unpack
 from kernelguard.worker.describe import Owned, Returned, slot_ranges, weight_ranges
 
@@ -141,7 +144,7 @@ class Booth:
         with torch.no_grad():
             self._clock.start()
             for positional in arguments:
-                values.append(program(*positional))  # type: ignore[operator, misc]
+                values.append(program(*positional))  # type: ignore[operator, misc]  # noqa: PERF401 - a comprehension hides the order
             event_ms, host_ms = self._clock.stop()
         return [Returned(value) for value in values], event_ms, host_ms
 

@@ -1,5 +1,6 @@
-"""Three processes for one worker, as isolate has them: a keeper outside, a proxy as the new namespace's first process, and
-the worker inside. The keeper alone knows how the worker ended, and nothing of the worker's outlives it.
+"""Three processes for one worker: a keeper outside, a proxy as the new namespace's first process, the worker inside.
+
+As in isolate. The keeper alone knows how the worker ended, and nothing of the worker's outlives it.
 
 What gets past: without a PID namespace a worker of the same user could kill its keeper; the supervisor then sees the
 socket close without a word, sweeps itself, and the evaluation counts for nothing.
@@ -16,7 +17,12 @@ from kernelguard.confinement import kernel
 from kernelguard.confinement.descendants import descendants, end_all, parent_of, signal_quietly
 from kernelguard.terms.errors import WireError
 from kernelguard.wire.framing import Channel
-from kernelguard.wire.messages import Finish, Fork, WorkerEnded, WorkerStarted
+from kernelguard.wire.messages import (
+    Finish,
+    Fork,
+    WorkerEnded,
+    WorkerStarted,
+)
 from kernelguard.worker.serve import serve
 
 _NAMESPACES = {"pid": kernel.CLONE_NEWPID, "ipc": kernel.CLONE_NEWIPC, "network": kernel.CLONE_NEWNET}

@@ -10,7 +10,9 @@ import torch
 
 from kernelguard.gate.memory import DTYPES, input_view
 from kernelguard.terms.evidence import LoadFailure, WorkerState
-from kernelguard.wire.messages import Load
+from kernelguard.wire.messages import (
+    Load,
+)
 from kernelguard.wire.tree import unpack
 from kernelguard.worker import probes
 
@@ -43,9 +45,9 @@ def import_program(path: str, entry: str) -> type:
         spec.loader.exec_module(module)
         found = getattr(module, entry, None)
         if not isinstance(found, type):
-            raise AttributeError(f"the program defines no class {entry}")
+            raise AttributeError(f"the program defines no class {entry}")  # noqa: TRY004 - it is a missing name
         return found
-    except BaseException as error:  # noqa: BLE001 - foreign code may raise anything, SystemExit included
+    except BaseException as error:
         raise Failed(failure("import", error)) from error
 
 
@@ -59,7 +61,7 @@ def construct(program: type, order: Load, slots: list[torch.Tensor], device: str
         model = program(*arguments)  # type: ignore[misc]  # init args were packed from a list
         stage = "move"
         return model.to(device=device, dtype=DTYPES[order.dtype]) if isinstance(model, torch.nn.Module) else model
-    except BaseException as error:  # noqa: BLE001 - foreign code
+    except BaseException as error:
         raise Failed(failure(stage, error)) from error
 
 

@@ -54,7 +54,11 @@ def _resolve(owner: str, name: str) -> object:
 def _fingerprint(thing: object) -> str:
     """Identity and, for Python functions, code: a swapped `__code__` changes it though the object is the same."""
     code = getattr(thing, "__code__", None)
-    body = hashlib.sha256(code.co_code + repr(code.co_consts).encode() + repr(code.co_names).encode()).hexdigest()[:16] if code else ""
+    body = (
+        hashlib.sha256(code.co_code + repr(code.co_consts).encode() + repr(code.co_names).encode()).hexdigest()[:16]
+        if code
+        else ""
+    )
     return f"{id(thing):x}:{body}"
 
 
@@ -66,13 +70,19 @@ def _own_functions() -> dict[str, str]:
             if callable(thing) and getattr(thing, "__module__", None) == module_name:
                 found[f"{module_name}.{name}"] = _fingerprint(thing)
                 if isinstance(thing, type):
-                    found |= {f"{module_name}.{name}.{key}": _fingerprint(value) for key, value in vars(thing).items() if callable(value)}
+                    found |= {
+                        f"{module_name}.{name}.{key}": _fingerprint(value)
+                        for key, value in vars(thing).items()
+                        if callable(value)
+                    }
     return found
 
 
 def functions() -> dict[str, str]:
     """Fingerprints of the timing and checking functions, and of our own."""
-    watched = {f"{owner}.{name}": _fingerprint(_resolve(owner, name)) for owner, name in WATCHED if owner.split(".")[0] in sys.modules}
+    watched = {
+        f"{owner}.{name}": _fingerprint(_resolve(owner, name)) for owner, name in WATCHED if owner.split(".")[0] in sys.modules
+    }
     return watched | _own_functions()
 
 
@@ -135,5 +145,7 @@ def look(moment: str) -> WorkerState:
     )
 
 
-_WARM = tuple(importlib.import_module(name) for name in ("json", "gc", "math", "statistics", "torch.testing", "numpy", "numpy.testing"))
+_WARM = tuple(
+    importlib.import_module(name) for name in ("json", "gc", "math", "statistics", "torch.testing", "numpy", "numpy.testing")
+)
 _ORIGINALS = (builtins.isinstance, time.perf_counter_ns)

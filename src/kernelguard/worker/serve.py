@@ -12,8 +12,19 @@ from kernelguard.gate.page import Page
 from kernelguard.terms.policy import Fp32Precision
 from kernelguard.wire.framing import Channel, PeerGone
 from kernelguard.wire.messages import (
-    Build, Built, Confine, Confined, EnterGate, Finish, LeftGate, Load, Loaded, LoadFailed, Prepare, Prepared,
-)  # fmt: skip
+    Build,
+    Built,
+    Confine,
+    Confined,
+    EnterGate,
+    Finish,
+    LeftGate,
+    Load,
+    Loaded,
+    LoadFailed,
+    Prepare,
+    Prepared,
+)
 from kernelguard.worker import probes
 from kernelguard.worker.invoke import Booth
 from kernelguard.worker.load import Failed, import_program, load

@@ -9,13 +9,18 @@ import sys
 import time
 
 from kernelguard.terms.evidence import WorkerState
-from kernelguard.wire import messages
+from kernelguard.wire import gate_messages, messages
 from kernelguard.wire.framing import Channel, PeerGone, close_all, decode, encode
-from kernelguard.wire.messages import Fork, Forked, ZygoteReady
+from kernelguard.wire.messages import (
+    Fork,
+    Forked,
+    ZygoteReady,
+)
 from kernelguard.worker import keeper, probes
 
 _FOREVER_S = 365 * 24 * 3600.0
-_WISHED = ("triton", "triton.language")  # not torch.utils.cpp_extension: its import asks CUDA for devices, and no fork could use it then
+# not torch.utils.cpp_extension: its import asks CUDA for devices, and no fork could use it then
+_WISHED = ("triton", "triton.language")
 
 
 def main(descriptor: int) -> None:
@@ -59,8 +64,7 @@ def _warm_messages() -> None:
     """Build the validators before the first fork: every worker inherits them. Nothing here may touch CUDA."""
     state = WorkerState(moment="zygote", flags={}, environment={}, functions=probes.functions(), python_threads=())
     decode(encode(messages.LeftGate(state=state)), (messages.LeftGate,))
-    go = messages.Go(sets=(), tensors=())
-    done = messages.Done(structures=(), outputs=(), claimed_event_ms=0.0, claimed_host_ms=0.0)
+    go = gate_messages.Go(sets=(), tensors=())
+    done = gate_messages.Done(structures=(), outputs=(), claimed_event_ms=0.0, claimed_host_ms=0.0)
     for message in (go, done):
         decode(encode(message), (type(message),))
-

@@ -1,6 +1,6 @@
 """What this sitting could and could not observe, as Capabilities."""
 
-from kernelguard.evaluation.room import Sitting
+from kernelguard.evaluation.sitting import Sitting
 from kernelguard.terms.evidence import CallEvidence
 from kernelguard.terms.findings import Capability, CapabilityStatus
 from kernelguard.terms.plan import DrawKind

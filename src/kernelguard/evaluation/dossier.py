@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from kernelguard import __version__
 from kernelguard.detectors.gate_time import measure_gap, timed_calls, timing_bound
-from kernelguard.evaluation.room import Sitting
+from kernelguard.evaluation.sitting import Sitting
 from kernelguard.terms.evidence import CallEvidence, Compared, Evidence, ProcessState, Refused, Side, WorkerState
 from kernelguard.terms.plan import DrawKind
 from kernelguard.terms.policy import Policy

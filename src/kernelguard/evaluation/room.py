@@ -8,10 +8,12 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from kernelguard.confinement.workspace import Workspace, create_workspace
+from kernelguard.evaluation.sitting import Sitting
 from kernelguard.supervision.card import clocks
 from kernelguard.supervision.host import Host, isolation_of
 from kernelguard.supervision.session import Session, SessionOver
@@ -28,7 +30,7 @@ from kernelguard.terms.evidence import (
     WorkerState,
 )
 from kernelguard.terms.plan import Plan, draw_plan
-from kernelguard.terms.policy import Isolation, Policy
+from kernelguard.terms.policy import Policy
 from kernelguard.terms.problem import Candidate, Problem
 from kernelguard.wire.messages import (
     Build,
@@ -57,19 +59,6 @@ CALIBRATION_CALLS = 48
 SHORT_MS = 0.06
 _DTYPE = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
 _ENTRY = {Side.REFERENCE: "Model"}
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Sitting:
-    """What a sitting brought home. `clocks` are NVML's readings at the start and the end of the calls."""
-
-    evidence: Evidence
-    plan: Plan | None
-    versions: dict[str, str]
-    isolation: Isolation
-    reached: tuple[str, ...]
-    missing: tuple[str, ...]
-    clocks: tuple[dict[str, int], ...]
 
 
 class Room:
@@ -119,7 +108,8 @@ class Room:
         self._confine(session)
         session.stage = "build"
         order = Build(path=str(session.workspace.program), entry=self.candidate.entry)
-        return session.ask(order, Built, LoadFailed, timeout_s=self.policy.limits.build_timeout_s)
+        reply = session.ask(order, Built, LoadFailed, timeout_s=self.policy.limits.build_timeout_s)
+        return cast("Built | LoadFailed", reply)
 
     def start(self, side: Side, *, heat_s: float) -> None:
         """Fork, prepare, calibrate by no-op calls, and confine; nothing of the program has run. Raises SessionOver."""
@@ -155,7 +145,7 @@ class Room:
             weight_seed=self.plan.weight_seed,
             dtype=_DTYPE[self.policy.precision.value],
         )
-        reply = session.ask(order, Loaded, LoadFailed, timeout_s=timeout_s)
+        reply = cast("Loaded | LoadFailed", session.ask(order, Loaded, LoadFailed, timeout_s=timeout_s))
         if isinstance(reply, LoadFailed):
             self.load_failure = reply.failure
             return False

@@ -2,8 +2,10 @@
 
 import contextlib
 import time
+from typing import cast
 
-from kernelguard.evaluation.room import Room, Sitting
+from kernelguard.evaluation.room import Room
+from kernelguard.evaluation.sitting import Sitting
 from kernelguard.supervision.host import Host
 from kernelguard.supervision.session import SessionOver
 from kernelguard.terms.errors import HostError, ProblemError
@@ -107,7 +109,7 @@ def open_problem(room: Room) -> None:
     answer, room.slot_fds = room.host.ask_with_fds(order, ProblemOpened, ProblemRefused, timeout_s=OPEN_S)
     if isinstance(answer, ProblemRefused):
         raise ProblemError(answer.reason)
-    room.opened = answer
+    room.opened = cast("ProblemOpened", answer)
 
 
 def ask_all(room: Room) -> None:

@@ -34,7 +34,7 @@ class Lender(Protocol):
         """A new slot of `size` bytes: the referee's own view (uint8), its IPC handle in hex (or ''), its descriptor (or -1)."""
 
     def snapshot(self, worker_pid: int, spec: OutputSpec, into: torch.Tensor) -> bool:
-        """Copy the output's bytes into the 1-d uint8 tensor `into`. True if a segment had to be mapped first. Raises Unreadable."""
+        """Copy the output's bytes into `into` (1-d uint8). True if a segment had to be mapped first. Raises Unreadable."""
 
     def still(self, worker_pid: int, spec: OutputSpec, copy: torch.Tensor) -> bool:
         """True when the output's bytes are those of `copy` (1-d uint8). Raises Unreadable."""

@@ -4,7 +4,6 @@ What gets past: names reached by getattr with built strings, exec, aliases insid
 detectors hold without this scan; it only refuses early what is plain to see.
 """
 
-import ast
 import re
 from collections.abc import Iterator
 
@@ -122,7 +121,7 @@ def _native_place(facts: Facts, extension: Extension, text: str) -> Place:
     if position < 0 or not extension.parts:
         return facts.place(extension.node)
     part, below = extension.part_at(position)
-    return facts.place(part.node if isinstance(part.node, ast.AST) else extension.node, below)
+    return facts.place(part.node, below)
 
 
 def _kernels(facts: Facts) -> Iterator[Finding]:

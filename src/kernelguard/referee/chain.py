@@ -71,7 +71,7 @@ class DeviceChain:
         self._probe.zero_()
         self._end.record()
         self._end.synchronize()
-        return self._begin.elapsed_time(self._end)
+        return float(self._begin.elapsed_time(self._end))
 
     def hold(self, launches: int) -> None:
         """One spinning thread block in this context: no other context's kernels run beside it.
@@ -91,7 +91,7 @@ def _cycles_per_ms() -> float:
     torch.cuda._sleep(_PROBE_CYCLES)  # noqa: SLF001 - see `hold`
     end.record()
     end.synchronize()
-    return _PROBE_CYCLES / begin.elapsed_time(end)
+    return _PROBE_CYCLES / float(begin.elapsed_time(end))
 
 
 def heat(seconds: float) -> None:

@@ -34,7 +34,7 @@ class SideEnded(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
-    """What `_ring` puts to a worker: the payload for its page, what is poured before, the seed, and how many launches it makes."""
+    """What is put to a worker: the payload for its page, what is poured before, the seed, and how many launches it makes."""
 
     command: Command
     payload: bytes

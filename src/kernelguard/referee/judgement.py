@@ -38,6 +38,7 @@ class Judge:
         self._earlier: deque[list[torch.Tensor]] = deque(maxlen=2)
 
     def judge(self, call: Call, sets: list[Arguments], asked: dict[Side, Asked]) -> CallEvidence:
+        """What was seen of this call. Without a candidate (the solo block) only the reference's half is there."""
         reference, candidate = asked[Side.REFERENCE], asked.get(Side.CANDIDATE)
         oracle = self._oracle(call, sets, reference)
         void = self._void(reference, oracle, learn=not self._noise_known)

@@ -112,7 +112,14 @@ class ProblemDesk:
             with torch.no_grad():
                 result = self._oracle(*_unpacked(arguments.structure, values))  # type: ignore[operator]
             outputs: list[torch.Tensor] = []
-            pack(result, lambda item: (outputs.append(item) or len(outputs) - 1) if isinstance(item, torch.Tensor) else None)
+
+            def take(item: object) -> int | None:
+                if not isinstance(item, torch.Tensor):
+                    return None
+                outputs.append(item)
+                return len(outputs) - 1
+
+            pack(result, take)
         except Exception as error:  # noqa: BLE001 - the problem's own code in a dtype it was not written for
             return f"{type(error).__name__}: {str(error)[:200]}"
         return outputs

@@ -114,6 +114,7 @@ class Reader:
 
 
 def size_of(spec: OutputSpec) -> int:
+    """Bytes of an output."""
     return element_count(spec.shape) * DTYPES[spec.dtype].itemsize
 
 

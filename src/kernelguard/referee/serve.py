@@ -14,7 +14,7 @@ from kernelguard.referee.conduct import Conductor, SideEnded
 from kernelguard.referee.cores import Cores
 from kernelguard.referee.counterpart import Counterpart
 from kernelguard.referee.problem import ProblemDesk
-from kernelguard.terms.errors import KernelGuardError, ProblemError
+from kernelguard.terms.errors import KernelGuardError, ProblemError, WireError
 from kernelguard.terms.evidence import Calibration, Side
 from kernelguard.wire.framing import Channel, PeerGone, encode
 from kernelguard.wire.gate_messages import (
@@ -86,6 +86,8 @@ class Referee:
                     self._channel.send(self._send_back(message.side))
                 case Finish():
                     return
+                case _:
+                    raise WireError("a message without an answer")
 
     def _need(self) -> Conductor:
         if self._conductor is None:

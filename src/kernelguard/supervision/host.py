@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from kernelguard.confinement.workspace import Workspace
 from kernelguard.supervision.card import Card, find_card, memory_used
@@ -150,7 +150,7 @@ class Host:
         if isinstance(answer, RefereeFailed):
             self.drop_referee()
             raise HostError(f"the referee failed: {answer.reason}")
-        return answer, received
+        return cast("M", answer), received
 
     def _no_answer(self, error: WireError) -> HostError:
         words = self._referee.last_words() if self._referee else ""

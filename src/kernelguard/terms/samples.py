@@ -68,7 +68,7 @@ def three_digits(value: float) -> float:
 def paired_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> tuple[float, float, float] | None:
     """Median of paired ratios with a 95 % interval, widened by twice what processes differ by.
 
-    Block bootstrap of log-ratios, so that slow drift does not narrow it. None when there are fewer than two pairs of positive times.
+    Block bootstrap of log-ratios, so that slow drift does not narrow it. None for fewer than two pairs of positive times.
     """
     logs = [math.log(a / b) for a, b in zip(numerators, denominators, strict=True) if a > 0 and b > 0]
     if len(logs) < 2:

@@ -1,4 +1,4 @@
-"""The conversations of the supervisor with fork server, keeper and worker. No message is a verdict or a word about correctness."""
+"""The conversations of the supervisor with fork server, keeper and worker. None of them carries a verdict or a score."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class WorkerEnded:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prepare:
-    """Set the backend flags, start the device, map the lent slots. `handles` is empty on the CPU, where descriptors come along."""
+    """Set the backend flags, start the device, map the lent slots. On the CPU descriptors come along and `handles` is empty."""
 
     device: str
     gpu: int

@@ -11,8 +11,7 @@ from kernelguard.wire.gate_messages import (
 )
 from kernelguard.wire.tree import pack
 
-_type, _isinstance = type, isinstance
-_Tensor = torch.Tensor
+_type = type
 _ALLOWED_TYPES = (torch.Tensor, torch.nn.Parameter)
 
 Owned = tuple[str, int, int]  # a name and the address range [low, high) that belongs to it
@@ -26,7 +25,7 @@ class Returned:
         self.structure = pack(value, self._take)
 
     def _take(self, item: object) -> int | None:
-        if not _isinstance(item, _Tensor):
+        if not isinstance(item, torch.Tensor):
             return None
         if len(self.tensors) >= MAX_OUTPUTS:
             raise WireError(f"more than {MAX_OUTPUTS} output tensors")
@@ -86,7 +85,7 @@ def _overlapping(tensor: torch.Tensor, owned: Sequence[Owned]) -> list[str]:
 
 def weight_ranges(module: object) -> list[Owned]:
     """Address ranges of a module's parameters and buffers."""
-    if not _isinstance(module, torch.nn.Module):
+    if not isinstance(module, torch.nn.Module):
         return []
     held = [*module.named_parameters(), *module.named_buffers()]
     return [(f"weight:{name[:80]}", *_range(t)) for name, t in held if t.layout is torch.strided and t.numel()]

@@ -9,6 +9,7 @@ from kernelguard.confinement.kernel import landlock
 from kernelguard.gate.host_memory import HostBorrower
 from kernelguard.gate.memory import Borrower
 from kernelguard.gate.page import Page
+from kernelguard.terms.errors import WireError
 from kernelguard.terms.policy import Fp32Precision
 from kernelguard.wire.framing import Channel, PeerGone
 from kernelguard.wire.messages import (
@@ -56,6 +57,8 @@ def serve(control: Channel, page_fd: int) -> None:
                 control.send(desk.load(message))
             case Finish():
                 return
+            case _:
+                raise WireError("a message without an answer")
 
 
 class Desk:

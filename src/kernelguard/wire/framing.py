@@ -40,7 +40,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 def encode(message: object) -> bytes:
     """A message as JSON bytes: `{"type": <class name>, "body": {...}}`."""
-    body = _adapter(type(message)).dump_json(message)
+    body = _adapter(cast("Any", type(message))).dump_json(message)
     return b'{"type":"' + type(message).__name__.encode("ascii") + b'","body":' + body + b"}"
 
 
@@ -61,7 +61,7 @@ def decode(data: bytes, expected: Sequence[type[M]]) -> M:
 
 def _typed(kind: type[M], body: object) -> M:
     try:
-        return cast("M", _adapter(kind).validate_json(json.dumps(body), strict=True))
+        return cast("M", _adapter(cast("Any", kind)).validate_json(json.dumps(body), strict=True))
     except (ValidationError, ValueError) as error:
         raise WireError(f"message {kind.__name__} does not have its form: {str(error)[:300]}") from error
 

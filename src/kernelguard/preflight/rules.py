@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from kernelguard.preflight.extensions import Extension
 from kernelguard.preflight.native_table import NATIVE_RULES
 from kernelguard.preflight.native_text import has_launch, has_loop
+from kernelguard.preflight.rule import Rule
 from kernelguard.preflight.source import Facts, Place, Unreadable, read_source
-from kernelguard.preflight.table import RULES, Rule
+from kernelguard.preflight.table import RULES
 from kernelguard.preflight.uses import Use
 from kernelguard.terms.findings import Finding, Severity
 from kernelguard.terms.policy import Mode, Policy, Rules

@@ -1,64 +1,8 @@
 """The table of rules over uses of outside names: what is used how, which code it breaks, and where it holds."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from kernelguard.preflight.uses import Role, Use
-from kernelguard.preflight.vocabulary import is_torch_compute
+from kernelguard.preflight.rule import CALLED, TOUCHED, WRITTEN, Rule, environment, fallback, flagged, named, patched, switched
+from kernelguard.preflight.uses import Role
 from kernelguard.terms.findings import Severity
-
-CALLED = frozenset({Role.CALL})
-TOUCHED = frozenset({Role.CALL, Role.READ, Role.BASE})
-WRITTEN = frozenset({Role.WRITE})
-BUILD_VARIABLES = frozenset({"CUDA_HOME", "CUDA_PATH", "TORCH_CUDA_ARCH_LIST", "CXX", "CC", "CUDAHOSTCXX", "MAX_JOBS", "PATH"})
-_PATCHABLE = ("torch.", "time.", "builtins.", "triton.", "numpy.", "math.", "os.", "sys.", "gc.", "json.", "statistics.")
-_SWITCHES = ("allow_tf32", "fp32_precision", "allow_fp16", "allow_bf16", "precision")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Rule:
-    """One row. `practical` is the severity under the looser policy; None means that the rule does not hold there."""
-
-    name: str
-    code: str
-    roles: frozenset[Role]
-    applies: Callable[[Use], bool]
-    words: str
-    strict: Severity = Severity.ERROR
-    practical: Severity | None = Severity.ERROR
-
-
-def _named(*names: str) -> Callable[[Use], bool]:
-    """The name itself, or anything below it where it ends in a dot."""
-    exact = frozenset(name for name in names if not name.endswith("."))
-    below = tuple(name for name in names if name.endswith("."))
-    return lambda use: use.name in exact or use.name.startswith(below)
-
-
-def _patched(use: Use) -> bool:
-    if use.name.startswith(("torch.backends.", "os.environ")):
-        return False
-    return use.name.endswith(".__code__") or (use.name.startswith(_PATCHABLE) and not use.name.startswith("torch.Tensor."))
-
-
-def _switched(use: Use) -> bool:
-    return use.name.startswith("torch.backends.") and any(word in use.name for word in _SWITCHES)
-
-
-def _flagged(use: Use) -> bool:
-    return use.name.startswith("torch.backends.") and not _switched(use)
-
-
-def _environment(use: Use) -> bool:
-    return use.name in ("os.environ[]", "os.environ", "os.putenv") and use.given.text not in BUILD_VARIABLES
-
-
-def _fallback(use: Use) -> bool:
-    if not use.on_host_in_forward:
-        return False
-    layer = use.name.startswith("torch.nn.") and use.name.endswith(".__call__")
-    return layer or use.name == "torch.compile" or is_torch_compute(use.name)
-
 
 INFO = Severity.INFO
 RULES: tuple[Rule, ...] = (
@@ -66,7 +10,7 @@ RULES: tuple[Rule, ...] = (
         name="framework_fallback",
         code="RH-03",
         roles=CALLED,
-        applies=_fallback,
+        applies=fallback,
         words="lets the framework compute",
         practical=INFO,
     ),
@@ -75,7 +19,7 @@ RULES: tuple[Rule, ...] = (
         code="RH-10",
         roles=TOUCHED,
         words="starts a thread",
-        applies=_named(
+        applies=named(
             "threading.Thread", "threading.Timer", "_thread.start_new_thread", "_thread.start_new", "concurrent.futures."
         ),
     ),
@@ -84,7 +28,7 @@ RULES: tuple[Rule, ...] = (
         code="RH-10",
         roles=TOUCHED,
         words="starts a process",
-        applies=_named(
+        applies=named(
             "multiprocessing.",
             "subprocess.",
             "os.fork",
@@ -100,20 +44,20 @@ RULES: tuple[Rule, ...] = (
             "pty.",
         ),
     ),
-    Rule(name="patched_api", code="RH-07", roles=WRITTEN, words="replaces a library function", applies=_patched),
+    Rule(name="patched_api", code="RH-07", roles=WRITTEN, words="replaces a library function", applies=patched),
     Rule(
         name="patched_modules",
         code="RH-07",
         roles=WRITTEN,
         words="replaces a module",
-        applies=_named("sys.modules[]", "sys.modules"),
+        applies=named("sys.modules[]", "sys.modules"),
     ),
     Rule(
         name="frame_walk",
         code="RH-07",
         roles=TOUCHED,
         words="walks frames or the collector's objects",
-        applies=_named(
+        applies=named(
             "sys._getframe",
             "sys._current_frames",
             "inspect.currentframe",
@@ -134,24 +78,24 @@ RULES: tuple[Rule, ...] = (
         code="RH-11",
         roles=WRITTEN,
         words="changes how precisely the framework computes",
-        applies=_switched,
+        applies=switched,
     ),
     Rule(
         name="precision_call",
         code="RH-11",
         roles=CALLED,
         words="changes how precisely the framework computes",
-        applies=_named(
+        applies=named(
             "torch.set_float32_matmul_precision", "torch.autocast", "torch.cuda.amp.", "torch.amp.", "torch.set_default_dtype"
         ),
     ),
-    Rule(name="backend_flag", code="RH-01", roles=WRITTEN, words="changes a backend setting", applies=_flagged),
+    Rule(name="backend_flag", code="RH-01", roles=WRITTEN, words="changes a backend setting", applies=flagged),
     Rule(
         name="backend_call",
         code="RH-01",
         roles=CALLED,
         words="changes a backend setting",
-        applies=_named(
+        applies=named(
             "torch.use_deterministic_algorithms",
             "torch.set_num_threads",
             "torch.set_num_interop_threads",
@@ -159,7 +103,7 @@ RULES: tuple[Rule, ...] = (
             "sys.setswitchinterval",
         ),
     ),
-    Rule(name="environment", code="RH-01", roles=WRITTEN | CALLED, words="changes the environment", applies=_environment),
+    Rule(name="environment", code="RH-01", roles=WRITTEN | CALLED, words="changes the environment", applies=environment),
     Rule(
         name="tensor_subclass",
         code="RH-06",
@@ -175,7 +119,7 @@ RULES: tuple[Rule, ...] = (
         code="RH-12",
         roles=CALLED,
         words="reads or writes files",
-        applies=_named(
+        applies=named(
             "open",
             "io.open",
             "os.open",
@@ -205,7 +149,7 @@ RULES: tuple[Rule, ...] = (
         code="RH-12",
         roles=TOUCHED,
         words="uses the network",
-        applies=_named(
+        applies=named(
             "socket.", "urllib.request.", "http.client.", "ftplib.", "requests.", "smtplib.", "asyncio.open_connection"
         ),
     ),
@@ -214,15 +158,15 @@ RULES: tuple[Rule, ...] = (
         code="RH-12",
         roles=CALLED,
         words="signals or inspects processes",
-        applies=_named("os.kill", "os.killpg", "os.pidfd_open", "signal.pidfd_send_signal", "os.ptrace"),
+        applies=named("os.kill", "os.killpg", "os.pidfd_open", "signal.pidfd_send_signal", "os.ptrace"),
     ),
-    Rule(name="early_exit", code="RH-08", roles=CALLED, words="ends its own process", applies=_named("os._exit", "os.abort")),
+    Rule(name="early_exit", code="RH-08", roles=CALLED, words="ends its own process", applies=named("os._exit", "os.abort")),
     Rule(
         name="built_code",
         code="RH-13",
         roles=CALLED,
         words="runs code that is built while it runs",
-        applies=_named(
+        applies=named(
             "exec",
             "eval",
             "compile",
@@ -240,7 +184,7 @@ RULES: tuple[Rule, ...] = (
         code="RH-13",
         roles=CALLED,
         words="decodes an embedded payload",
-        applies=_named(
+        applies=named(
             "base64.", "binascii.", "zlib.decompress", "lzma.decompress", "bz2.decompress", "bytes.fromhex", "codecs.decode"
         ),
     ),
@@ -249,7 +193,7 @@ RULES: tuple[Rule, ...] = (
         code="RH-13",
         roles=CALLED,
         words="loads a compiled library",
-        applies=_named("ctypes.CDLL", "ctypes.PyDLL", "ctypes.cdll.", "cffi.", "torch.ops.load_library"),
+        applies=named("ctypes.CDLL", "ctypes.PyDLL", "ctypes.cdll.", "cffi.", "torch.ops.load_library"),
     ),
     Rule(
         name="streams_and_graphs",
@@ -258,6 +202,6 @@ RULES: tuple[Rule, ...] = (
         words="uses streams or graphs, which the clocks judge",
         strict=INFO,
         practical=INFO,
-        applies=_named("torch.cuda.Stream", "torch.cuda.CUDAGraph", "torch.cuda.graph", "torch.cuda.make_graphed_callables"),
+        applies=named("torch.cuda.Stream", "torch.cuda.CUDAGraph", "torch.cuda.graph", "torch.cuda.make_graphed_callables"),
     ),
 )

@@ -132,7 +132,7 @@ def _kernels(facts: Facts) -> Iterator[Finding]:
     if not declared and facts.backend in (*_FAMILIES, *_EXTENSION_BACKENDS):
         yield _finding(
             "custom_kernel",
-            "RH-03",
+            "RH-04",
             Severity.ERROR,
             f"There is no kernel of the declared backend {facts.backend}",
             place,

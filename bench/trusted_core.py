@@ -56,6 +56,22 @@ class ModelNew(nn.Module):
     def forward(self, *xs):
         return BODY
 """,
+    "half_of_single_calls": """
+import sys, torch, torch.nn as nn
+clock = sys.modules["kernelguard.worker.invoke"].EventClock
+honest = clock.stop
+calls = []
+def half(self):
+    event_ms, host_ms = honest(self)
+    single = len(calls) == 1
+    calls.clear()
+    return (event_ms / 2, host_ms - event_ms / 2) if single else (event_ms, host_ms)
+clock.stop = half
+class ModelNew(nn.Module):
+    def forward(self, *xs):
+        calls.append(1)
+        return BODY
+""",
     "side_stream": """
 import torch, torch.nn as nn
 class ModelNew(nn.Module):

@@ -13,7 +13,9 @@ RIGHT = Compared(native_ok=True, rows_ok=True, worst_margin=0.01, worst_row=0.00
 WRONG = replace(RIGHT, native_ok=False, rows_ok=False, worst_margin=30.0, worst_row=9.0, bad_elements=7)
 
 
-def side_call(claim_ms: float = CLAIM_MS, *, overhead_ms: float = OVERHEAD_MS, chain_ms: float = 0.18, **changes: object) -> SideCall:
+def side_call(
+    claim_ms: float = CLAIM_MS, *, overhead_ms: float = OVERHEAD_MS, chain_ms: float = 0.18, **changes: object
+) -> SideCall:
     """One side's half of a call whose witness time is its claim plus the overhead."""
     half = SideCall(
         witness_ms=claim_ms + overhead_ms,

@@ -21,9 +21,7 @@ def canaries(candidate_ms: float, reference_ms: float, pairs: int = 3) -> list[C
     for pair in range(pairs):
         index = 20 + 2 * pair
         made.append(call(index, DrawKind.CANARY))
-        again = call(
-            index + 1, DrawKind.CANARY, variant=1, candidate=side_call(candidate_ms), reference=side_call(reference_ms)
-        )
+        again = call(index + 1, DrawKind.CANARY, variant=1, candidate=side_call(candidate_ms), reference=side_call(reference_ms))
         made.append(again)
     return made
 

@@ -20,15 +20,17 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 CASES = "../src/kernelguard/redteam/attacks"
 GENERATED = "<!-- Written by tools/make_catalog.py from the table of codes and the corpus. Change those and run it again. -->"
 CATALOG_INTRODUCTION = """\
-Every finding carries one of these codes; `kernelguard explain RH-09` prints the same text. *Attacks* counts the cases of the corpus
-that name the code among those of which at least one must be found: an attack may show in several ways, and then stands under several
-codes. How the detectors work is in the [guide](reward_hardening.md), every case in [redteam_tests.md](redteam_tests.md)."""
+Every finding carries one of these codes; `kernelguard explain RH-09` prints the same text. *Attacks* counts the cases of the
+corpus that name the code among those of which at least one must be found: an attack may show in several ways, and then stands
+under several codes. How the detectors work is in the [guide](reward_hardening.md), every case in
+[redteam_tests.md](redteam_tests.md)."""
 TESTS_INTRODUCTION = """\
-{all} cases: {attacks} attacks, which must be rejected, and {honest} honest twins, which must pass. {gpu} of them need a GPU. Each is a
-folder with `candidate.py` and `case.toml`. This page says what each case *demands*; what a run decided is in the file that it writes."""
+{all} cases: {attacks} attacks, which must be rejected, and {honest} honest twins, which must pass. {gpu} of them need a GPU.
+Each is a folder with `candidate.py` and `case.toml`. This page says what each case *demands*; what a run decided is in the
+file that it writes."""
 HOW_TO_READ = """\
 Without `--all`, `--group` or `--case` the script runs the group `seed`. *Expected* is the status: REJECT is met by FAIL and by
-SUSPICIOUS, not by UNSUPPORTED. At least one of the codes must be found; where they depend on the policy, it has a list of its own.
+SUSPICIOUS, not by UNSUPPORTED. At least one of the codes must be found; where they depend on the policy, it has its own list.
 A case whose needs the host does not meet is skipped, and counted as skipped."""
 RUN_IT = """```bash
 uv run python scripts/reward_hardening_redteam.py --all --output runs/redteam.json

@@ -14,13 +14,25 @@ ROOT = Path(__file__).resolve().parents[2]
 READMES = ("README.md", "README.zh-CN.md")
 FRAGMENT_KINDS = ("security", "removed", "deprecated", "added", "changed", "fixed")
 FENCE = re.compile(r"^```bash\n(.*?)^```", re.MULTILINE | re.DOTALL)
+COMING = re.compile(r"^## (?:Coming next|即将推出)$", re.MULTILINE)
+PLANNED = re.compile(r"^```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PROGRAM = re.compile(r"\b(?:python3?|bash) ((?:scripts|tools|bench)/\S+)(.*)")
 
 
+def _halves(readme: str) -> tuple[str, str]:
+    """What a README says is here, and below the one heading that says so, what is still to come."""
+    here, coming = COMING.split((ROOT / readme).read_text(encoding="utf-8"))
+    return here, coming
+
+
 def _commands(readme: str) -> list[str]:
-    """The commands in a README's bash blocks, one a line: continuation lines joined, comments and blanks left out."""
-    blocks = FENCE.findall((ROOT / readme).read_text(encoding="utf-8"))
+    """The commands in a README's bash blocks above what is still to come."""
+    return _lines(FENCE.findall(_halves(readme)[0]))
+
+
+def _lines(blocks: list[str]) -> list[str]:
+    """One command a line: continuation lines joined, comments and blanks left out."""
     lines = "".join(blocks).replace("\\\n", " ").splitlines()
     bare = (re.sub(r"\s+#.*$", "", line).strip() for line in lines if not line.lstrip().startswith("#"))
     return [re.sub(r"\s+", " ", line) for line in bare if line]
@@ -76,6 +88,15 @@ def test_both_readmes_give_the_same_commands() -> None:
     english, chinese = (_commands(readme) for readme in READMES)
 
     assert english == chinese
+
+
+def test_what_is_still_to_come_is_the_last_word_of_both_readmes_and_nothing_to_paste() -> None:
+    """A command that does not exist yet may be announced, in one place, where nobody takes it for one that works."""
+    english, chinese = (_halves(readme)[1] for readme in READMES)
+
+    assert not re.search(r"^## ", english + chinese, re.MULTILINE)
+    assert FENCE.findall(english) + FENCE.findall(chinese) == []
+    assert _lines(PLANNED.findall(english)) == _lines(PLANNED.findall(chinese)) != []
 
 
 def test_relative_links_lead_to_files_that_exist() -> None:

@@ -41,7 +41,7 @@ class Judge:
         """What was seen of this call. Without a candidate (the solo block) only the reference's half is there."""
         reference, candidate = asked[Side.REFERENCE], asked.get(Side.CANDIDATE)
         oracle = self._oracle(call, sets, reference)
-        void = self._void(reference, oracle, learn=not self._noise_known)
+        tolerance, void = self._measure(reference, oracle)
         evidence = CallEvidence(
             index=call.index,
             kind=call.kind,
@@ -55,7 +55,7 @@ class Judge:
         )
         if candidate is None or isinstance(reference.answer, Refused):
             return evidence
-        outcome = self._outcome(reference, reference.answer, candidate)
+        outcome = self._outcome(reference, reference.answer, candidate, tolerance)
         if oracle and isinstance(candidate.answer, Answer) and isinstance(outcome, Compared):
             outcome = replace(
                 outcome,
@@ -71,7 +71,7 @@ class Judge:
             unstable_outputs=candidate.unstable if not reference.unstable else (),
         )
 
-    def _outcome(self, reference: Asked, expected: Answer, candidate: Asked) -> Refused | Compared:
+    def _outcome(self, reference: Asked, expected: Answer, candidate: Asked, tolerance: Tolerance) -> Refused | Compared:
         if isinstance(candidate.answer, Refused):
             return candidate.answer
         refusal = _form_differs(reference.structures, expected, candidate.structures, candidate.answer)
@@ -81,7 +81,7 @@ class Judge:
         for number in sorted(reference.changed.keys() & candidate.changed.keys()):
             wanted.append(reference.changed[number])
             given.append(candidate.changed[number])
-        return compare(wanted, given, self._tolerance, list(self._earlier))
+        return compare(wanted, given, tolerance, list(self._earlier))
 
     def _oracle(self, call: Call, sets: list[Arguments], reference: Asked) -> list[torch.Tensor]:
         """The reference in fp64 for this call's input; empty when it is not asked for or can't be had."""
@@ -96,23 +96,27 @@ class Judge:
             return []
         return outputs
 
-    def _void(self, reference: Asked, oracle: list[torch.Tensor], *, learn: bool) -> str:
-        """Why this call measures nothing, or ''. The first answer of all also tells how noisy the reference itself is."""
+    def _measure(self, reference: Asked, oracle: list[torch.Tensor]) -> tuple[Tolerance, str]:
+        """The tolerance for this call, and why the call measures nothing, or ''.
+
+        Where the reference itself is far from fp64 in some row, as on rows that cancel, no candidate is held to more there.
+        The first answer of all tells how noisy the reference is on plain draws, for the calls without an oracle.
+        """
         if isinstance(reference.answer, Refused):
-            return f"the reference gave no answer: {reference.answer.fault.value}: {reference.answer.detail[:200]}"
+            detail = f"{reference.answer.fault.value}: {reference.answer.detail[:200]}"
+            return self._tolerance, f"the reference gave no answer: {detail}"
         expected = _tensors(reference.answer)
         if has_nan(expected):
-            return "the reference's output has NaN"
-        self._noise_known = True
+            return self._tolerance, "the reference's output has NaN"
+        learn, self._noise_known = not self._noise_known, True
         if not oracle:
-            return ""
-        wide = [t.to(o.dtype) for t, o in zip(expected, oracle, strict=True)]
-        seen = compare(oracle, wide, self._tolerance, [])
-        if learn and seen.worst_row is not None:
-            factor = max(1.0, NOISE_FACTOR * seen.worst_row)
-            self._tolerance = Tolerance(native=self._tolerance.native, row=self._tolerance.row * factor)
-            return ""
-        return "" if seen.native_ok else "fp32 and fp64 disagree here"
+            return self._tolerance, ""
+        seen = compare(oracle, [t.to(o.dtype) for t, o in zip(expected, oracle, strict=True)], self._tolerance, [])
+        factor = max(1.0, NOISE_FACTOR * (seen.worst_row if seen.worst_row is not None else 1.0))
+        loosened = Tolerance(native=self._tolerance.native, row=self._tolerance.row * factor)
+        if learn:
+            self._tolerance = loosened
+        return loosened, "" if seen.native_ok or learn else "fp32 and fp64 disagree here"
 
 
 def _tensors(answer: Answer) -> list[torch.Tensor]:

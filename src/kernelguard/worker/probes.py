@@ -52,7 +52,11 @@ def _resolve(owner: str, name: str) -> object:
 
 
 def _fingerprint(thing: object) -> str:
-    """Identity and, for Python functions, code: a swapped `__code__` changes it though the object is the same."""
+    """Identity and, for Python functions, code: a swapped `__code__` changes it though the object is the same.
+
+    Dynamo wraps some functions of torch when it is first imported, which honest operators do; what it wraps counts.
+    """
+    thing = getattr(thing, "_torchdynamo_orig_callable", thing)
     code = getattr(thing, "__code__", None)
     body = (
         hashlib.sha256(code.co_code + repr(code.co_consts).encode() + repr(code.co_names).encode()).hexdigest()[:16]
@@ -78,12 +82,25 @@ def _own_functions() -> dict[str, str]:
     return found
 
 
+def _framework() -> dict[str, str]:
+    """Fingerprints of every function and method that torch offers: a patched operator slows or bends whoever else calls it."""
+    owners = {"torch": torch, "torch.nn.functional": torch.nn.functional, "torch.Tensor": torch.Tensor}
+    found: dict[str, str] = {}
+    for label, owner in owners.items():
+        for name in dir(owner):
+            thing = getattr(owner, name, None)
+            stable = thing is getattr(owner, name, None)  # bound methods are made anew at every look
+            if stable and callable(thing) and not isinstance(thing, type):
+                found[f"{label}.{name}"] = _fingerprint(thing)
+    return found
+
+
 def functions() -> dict[str, str]:
-    """Fingerprints of the timing and checking functions, and of our own."""
+    """Fingerprints of the timing and checking functions, of the framework's, and of our own."""
     watched = {
         f"{owner}.{name}": _fingerprint(_resolve(owner, name)) for owner, name in WATCHED if owner.split(".")[0] in sys.modules
     }
-    return watched | _own_functions()
+    return watched | _framework() | _own_functions()
 
 
 def flags() -> dict[str, str]:

@@ -1,9 +1,11 @@
 """A disposable directory for one worker: its program, HOME, TMPDIR and caches, and nothing that belongs to another."""
 
+import contextlib
+import itertools
 import os
-import shutil
 import stat
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +21,7 @@ _PASSED_ON = (
     "TORCH_SYMM_MEM_DISABLE_MULTICAST", "NVSHMEM_DISABLE_NVLS", "OPENBLAS_CORETYPE",
 )  # fmt: skip
 _MAX_FILES = 200_000
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,10 +42,61 @@ class Workspace:
         return inner | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "PYTHONHASHSEED": "0"}
 
     def remove(self) -> None:
-        """Delete the directory, whatever modes were left in it."""
-        for folder, _, _ in os.walk(self.root):
-            Path(folder).chmod(stat.S_IRWXU)
-        shutil.rmtree(self.root, ignore_errors=True)
+        """Delete the directory, whatever modes, depth or names were left in it. Raises OSError for what can't be deleted."""
+        remove_tree(self.root)
+
+
+def remove_tree(root: Path) -> None:
+    """Delete a directory that an adversary filled; every process that could still write there has ended.
+
+    A nest of thousands of directories overflows the recursion of `shutil.rmtree` and the length of a path, so each level
+    is moved up beside the first one and emptied there. No link is followed. Nothing happens where there is no directory.
+    """
+    if not root.is_dir() or root.is_symlink():
+        return
+    top = os.open(root, _DIRECTORY)
+    fresh = (f"moved-up-{number}" for number in itertools.count())
+    try:
+        pending = _empty(top, top, fresh)
+        while pending:
+            name = pending.pop()
+            os.chmod(name, stat.S_IRWXU, dir_fd=top)  # a directory: `_empty` names nothing else
+            inner = os.open(name, _DIRECTORY, dir_fd=top)
+            try:
+                pending += _empty(inner, top, fresh)
+            finally:
+                os.close(inner)
+            os.rmdir(name, dir_fd=top)
+    finally:
+        os.close(top)
+    root.rmdir()
+
+
+def remove_orphans(prefix: str) -> None:
+    """Delete the temporary folders `<prefix><pid>-*` of evaluators that were killed before they could do it themselves."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*-*"):
+        owner = folder.name.removeprefix(prefix).split("-")[0]
+        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+            with contextlib.suppress(OSError):  # another user's, or another evaluator is deleting it too
+                remove_tree(folder)
+
+
+def _empty(folder: int, top: int, fresh: Iterator[str]) -> list[str]:
+    """Delete the files of an open directory and move its directories to `top` under fresh names, which are returned."""
+    os.fchmod(folder, stat.S_IRWXU)
+    with os.scandir(folder) as listing:
+        entries = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]
+    taken = {name for name, _ in entries} if folder == top else set()
+    moved = []
+    for name, is_folder in entries:
+        if not is_folder:
+            os.unlink(name, dir_fd=folder)
+            continue
+        os.chmod(name, stat.S_IRWXU, dir_fd=folder)  # a directory moves only if it may be written
+        target = next(new for new in fresh if new not in taken)
+        os.rename(name, target, src_dir_fd=folder, dst_dir_fd=top)
+        moved.append(target)
+    return moved
 
 
 def create_workspace(parent: Path, name: str, source: str) -> Workspace:

@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import shutil
 import sys
 import tempfile
 import time
@@ -11,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar, cast
 
-from kernelguard.confinement.workspace import Workspace
+from kernelguard.confinement.workspace import Workspace, remove_orphans, remove_tree
 from kernelguard.supervision.card import Card, find_card, memory_used
 from kernelguard.supervision.session import Session, fork_worker, wait_readable
 from kernelguard.supervision.spawn import Trusted, start
@@ -46,12 +45,13 @@ class Host:
         self.device = device
         self.gpu = gpu
         self.card: Card | None = find_card(gpu) if device == "cuda" else None
-        _sweep_leftovers()
+        remove_orphans(_PREFIX)
         self.root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
         self.namespaces: tuple[str, ...] = ("pid", "ipc", "network")
         self._keep_files = keep_files
         self._zygote: Trusted | None = None
         self._referee: Trusted | None = None
+        self._owed = False  # the referee was asked and its answer not read: what it says next answers nothing else
         self.versions: Mapping[str, str] = {}
 
     def __enter__(self) -> "Host":  # noqa: PYI034 - typing.Self needs Python 3.11
@@ -85,7 +85,11 @@ class Host:
         return secrets.token_hex(32)
 
     def warm(self) -> None:
-        """Start fork server and referee side by side. Raises HostError."""
+        """Start fork server and referee side by side; those that ended from outside are replaced. Raises HostError."""
+        if self._zygote is not None and self._zygote.process.poll() is not None:
+            self._drop_zygote()
+        if self._referee is not None and (self._owed or self._referee.process.poll() is not None):
+            self.drop_referee()
         if self._zygote is None:
             self._zygote = start("kernelguard.worker.zygote", log=self.root / "zygote.log", extra_environment=_STEADY_MALLOC)
         if self._referee is None:
@@ -98,11 +102,14 @@ class Host:
             try:
                 self.versions = self._zygote.channel.receive(ZygoteReady, timeout_s=Limits().start_timeout_s * 2).versions
             except WireError as error:
-                raise HostError(f"the fork server did not start: {self._zygote.last_words() or error}") from error
+                words = self._zygote.last_words()
+                self._drop_zygote()
+                raise HostError(f"the fork server did not start: {words or error}") from error
 
     def fork(self, side: Side, workspace: Workspace, policy: Policy, *, sees_gpu: bool = True) -> Session:
-        """A new worker."""
-        self.warm()
+        """A new worker. Raises HostError; the fork server is then replaced before the next one."""
+        if self._zygote is None:
+            self.warm()
         assert self._zygote is not None  # noqa: S101 - warm() started it
         order = Fork(
             side=side,
@@ -114,7 +121,11 @@ class Host:
             file_bytes=policy.limits.file_bytes,
             namespaces=self.namespaces,
         )
-        return fork_worker(self._zygote.channel, order, workspace, policy.limits, self._memory_used)
+        try:
+            return fork_worker(self._zygote.channel, order, workspace, policy.limits, self._memory_used)
+        except HostError:
+            self._drop_zygote()
+            raise
 
     def ask(
         self, message: object, *expected: type[M], timeout_s: float, watched: tuple[Session, ...] = (), fds: tuple[int, ...] = ()
@@ -126,8 +137,10 @@ class Host:
         self, message: object, *expected: type[M], timeout_s: float, watched: tuple[Session, ...] = (), fds: tuple[int, ...] = ()
     ) -> tuple[M, list[int]]:
         """As `ask`, with the descriptors that came along."""
-        self.warm()
+        if self._referee is None:
+            self.warm()
         assert self._referee is not None  # noqa: S101 - warm() started it
+        self._owed = True
         try:
             self._referee.channel.send(message, fds=fds)
         except WireError as error:
@@ -147,6 +160,7 @@ class Host:
             answer, received = channel.receive_with_fds(*expected, RefereeFailed, timeout_s=timeout_s)
         except WireError as error:
             raise self._no_answer(error) from error
+        self._owed = False
         if isinstance(answer, RefereeFailed):
             self.drop_referee()
             raise HostError(f"the referee failed: {answer.reason}")
@@ -158,11 +172,19 @@ class Host:
         return HostError(f"the referee does not answer: {error}. {words}")
 
     def drop_referee(self) -> None:
-        """End the referee; the next question starts a new one. Needed after any answer that was not waited for."""
+        """End the referee; the next question starts a new one. `warm` does so after an answer that was not waited for."""
         if self._referee is not None:
             self._referee.process.kill()
             self._referee.end(_END_S)
             self._referee = None
+        self._owed = False
+
+    def _drop_zygote(self) -> None:
+        if self._zygote is not None:
+            self._zygote.process.kill()
+            self._zygote.end(_END_S)
+            self._zygote = None
+        self.versions = {}
 
     def readable(self) -> tuple[str, ...]:
         """What a confined worker may read: the system's libraries, Python and its packages, and none of the problems."""
@@ -189,7 +211,7 @@ class Host:
                 trusted.end(_END_S)
         self._referee = self._zygote = None
         if not self._keep_files:
-            shutil.rmtree(self.root, ignore_errors=True)
+            remove_tree(self.root)
 
     def now_s(self) -> float:
         """Monotonic seconds."""
@@ -203,14 +225,6 @@ class Host:
 
     def _memory_used(self) -> int | None:
         return memory_used(self.gpu) if self.card else None
-
-
-def _sweep_leftovers() -> None:
-    """Delete the folders of evaluators that were killed before they could do it themselves."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
-        owner = folder.name.split("-")[1]
-        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _interpreter_places(prefix: str) -> list[str]:

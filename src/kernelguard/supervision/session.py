@@ -1,5 +1,6 @@
 """One worker from fork to death: ask, wait under watch, kill, and know how it ended."""
 
+import contextlib
 import os
 import select
 import socket
@@ -26,7 +27,8 @@ from kernelguard.wire.messages import (
 
 M = TypeVar("M")
 _SLICE_S = 0.05
-_KILL = 9
+_DEATH_S = 1.0  # from a dying process's closing of its socket to its exit code: microseconds, unless the host is busy
+_KILL, _CONTINUE = 9, 18
 
 
 class SessionOver(Exception):
@@ -59,7 +61,7 @@ class Session:
     def check(self) -> None:
         """Raise SessionOver for a limit that was passed."""
         if self.log.flooded:
-            raise SessionOver(self.side, StopCause.LOG_FLOOD, f"more than {self.limits.log_bytes} bytes of output")
+            raise SessionOver(self.side, StopCause.LOG_FLOOD, self._flood())
         count = len(descendants(self.keeper_pid))
         if count > self.limits.processes:
             raise SessionOver(self.side, StopCause.PROCESSES, f"{count} processes; the limit is {self.limits.processes}")
@@ -103,14 +105,15 @@ class Session:
         poller.register(self.control.fileno(), select.POLLIN)
         if not poller.poll(0):
             return False
-        try:
-            return bool(socket.socket(fileno=os.dup(self.control.fileno())).recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
-        except OSError:
-            return False
+        with socket.socket(fileno=os.dup(self.control.fileno())) as peer:
+            try:
+                return bool(peer.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+            except OSError:
+                return False  # the other end was reset: there is nothing to read
 
     def end(self, cause: StopCause, detail: str = "") -> WorkerEnd:
         """Kill the worker and everything that came from it; returns how it ended. Raises HostError if something survives."""
-        end_word = self._end_word()
+        end_word = self._end_word(cause)
         survivors = end_word.survivors
         left = descendants(self.keeper_pid)
         if left or end_word.exit == "unknown":
@@ -118,6 +121,9 @@ class Session:
             signal_quietly(self.keeper_pid, _KILL)
         if descendants(self.keeper_pid):
             raise HostError("a candidate's processes could not be ended; this device is not used any more")
+        log = self.log.text()
+        if cause is StopCause.FINISHED:
+            cause, detail = self._unnoticed(detail)
         self.control.close()
         self.keeper.close()
         os.close(self.page)
@@ -127,25 +133,33 @@ class Session:
             stage=self.stage,
             exit=end_word.exit,
             detail=detail,
-            log=self.log.text(),
+            log=log,
             survivors=survivors,
         )
 
-    def _end_word(self) -> WorkerEnded:
+    def _unnoticed(self, detail: str) -> tuple[StopCause, str]:
+        """What was done between two looks counts too: a forged answer that was taken for the real one leaves that one over."""
+        if self.log.flooded:
+            return StopCause.LOG_FLOOD, self._flood()
+        if self.stray_bytes():
+            return StopCause.PROTOCOL, "the worker's socket carries bytes that nobody asked for"
+        return StopCause.FINISHED, detail
+
+    def _flood(self) -> str:
+        return f"more than {self.limits.log_bytes} bytes of output"
+
+    def _end_word(self, cause: StopCause) -> WorkerEnded:
+        """The keeper's word. A worker that died by itself is given the time to be found dead, for its exit code says how."""
         signal_quietly(self.worker_pid, _CONTINUE)
         try:
-            self.keeper.send(Finish(), timeout_s=1.0)
+            if cause is StopCause.DIED:
+                with contextlib.suppress(Late):  # it closed its socket and lives on
+                    return self.keeper.receive(WorkerEnded, timeout_s=_DEATH_S)
+            with contextlib.suppress(PeerGone):  # the keeper's last word may still be in the socket
+                self.keeper.send(Finish(), timeout_s=1.0)
             return self.keeper.receive(WorkerEnded, timeout_s=self.limits.kill_timeout_s)
-        except PeerGone:
-            try:
-                return self.keeper.receive(WorkerEnded, timeout_s=self.limits.kill_timeout_s)
-            except WireError:
-                return WorkerEnded(exit="unknown", survivors=0)
         except WireError:
             return WorkerEnded(exit="unknown", survivors=0)
-
-
-_CONTINUE = 18
 
 
 def wait_readable(channel: Channel, timeout_s: float, watched: Sequence[Session]) -> None:
@@ -168,16 +182,20 @@ def fork_worker(
     keeper, keeper_theirs = pair()
     page = create_page()
     log = LogDrain(limits.log_bytes)
+    keeper_channel = Channel(keeper)
     try:
         zygote.send(order, fds=(control_theirs.fileno(), page, log.write_end, keeper_theirs.fileno()))
         forked = zygote.receive(Forked, timeout_s=limits.start_timeout_s)
         for end in (control_theirs, keeper_theirs):
             end.close()
-        log.close_write_end()
-        keeper_channel = Channel(keeper)
         started = keeper_channel.receive(WorkerStarted, timeout_s=limits.start_timeout_s)
     except WireError as error:
+        for end in (control, control_theirs, keeper, keeper_theirs):
+            end.close()
+        os.close(page)
         raise HostError(f"a worker did not start: {error}") from error
+    finally:
+        log.close_write_end()
     return Session(
         side=order.side, workspace=workspace, limits=limits, control=Channel(control, limit_bytes=limits.reply_bytes),
         keeper=keeper_channel, keeper_pid=forked.keeper_pid, worker_pid=started.worker_pid, page=page, log=log,

@@ -25,12 +25,13 @@ def decide(
         return _unmeasured(findings, capabilities)
     candidate = _times(evidence.calls, "candidate")
     reference = _times(evidence.calls, "reference")
-    integrity = _status(findings, capabilities, measured=bool(candidate["event"]))
+    right = _all_right(evidence) and not _wrong(findings)
+    integrity = _status(findings, capabilities, trustworthy=right and bool(candidate["event"]))
     passed = integrity is Integrity.PASS
     event, ref_event = summary(candidate["event"]), summary(reference["event"])
     return Verdict(
         integrity=integrity,
-        verified_correctness=_all_right(evidence) and integrity is not Integrity.UNSUPPORTED and not _wrong(findings),
+        verified_correctness=right and integrity is not Integrity.UNSUPPORTED,
         verified_runtime_ms=event["median"] if passed else None,
         verified_runtime_stats=event if passed else {},
         observed_runtime_stats={name: summary(values) for name, values in candidate.items() if values},
@@ -45,16 +46,21 @@ def decide(
     )
 
 
-def _status(findings: Sequence[Finding], capabilities: Sequence[Capability], *, measured: bool) -> Integrity:
-    """Worst first. A missing required capability says that nothing can be trusted, unless the candidate itself failed."""
+def _status(findings: Sequence[Finding], capabilities: Sequence[Capability], *, trustworthy: bool) -> Integrity:
+    """Worst first. A missing required capability says that nothing can be trusted, unless the candidate itself failed.
+
+    Without a timed call, or with a wrong one that no detector named, there is no PASS either.
+    """
     severities = {finding.severity for finding in findings}
     seen = {Integrity.PASS}
     if Severity.WARNING in severities:
         seen.add(Integrity.SUSPICIOUS)
-    if Severity.ERROR in severities or not measured:
+    if Severity.ERROR in severities:
         seen.add(Integrity.FAIL)
     elif any(capability.denies_trust for capability in capabilities):
         seen.add(Integrity.UNSUPPORTED)
+    elif not trustworthy:
+        seen.add(Integrity.FAIL)
     return next(status for status in WORST_FIRST if status in seen)
 
 

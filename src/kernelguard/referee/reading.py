@@ -11,6 +11,7 @@ from kernelguard.terms.evidence import Fault, Refused, Side
 from kernelguard.wire.gate_messages import Done, OutputSpec
 
 SPARE_BYTES = 1 << 20
+_INTEGER_TRIES = 512  # more than an 8-bit type has values: if one is absent, it is found
 
 
 class Reader:
@@ -130,14 +131,33 @@ def _overlapping(old: Sequence[OutputSpec], new: Sequence[OutputSpec]) -> bool:
 def poison_value(answer: torch.Tensor, call: int) -> float:
     """A finite value that no element of an answer of this size is near: more than 10 tolerances beyond the largest.
 
-    For integers another value than the largest, for booleans the rarer one.
+    For integers a value that the answer does not hold, for booleans the rarer one. At the ends of a type, where nothing
+    lies beyond the largest, the value that is farthest from its nearest element.
     """
     if answer.dtype is torch.bool:
         return 0.0 if answer.float().mean().item() > 0.5 else 1.0
-    if not answer.is_floating_point():
-        info = torch.iinfo(answer.dtype)
-        largest = int(answer.max().item())
-        return largest + 1 + call % 7 if largest + 8 <= info.max else info.min
-    finite = answer.float().nan_to_num(nan=0.0, posinf=0.0, neginf=0.0) if not answer.is_complex() else answer.abs()
+    if not answer.is_floating_point() and not answer.is_complex():
+        return _absent_integer(answer, call)
+    finite = answer.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0) if answer.is_floating_point() else answer.abs()
     value = (2.0 + (call % 13) / 13) * float(finite.abs().max().item()) + 1.0
-    return min(value, torch.finfo(answer.dtype).max / 2) * (1 if call % 2 else -1)
+    limit = torch.finfo(answer.dtype).max / 2
+    return (value if call % 2 else -value) if value <= limit else _farthest(finite.double(), limit, call)
+
+
+def _farthest(answer: torch.Tensor, limit: float, call: int) -> float:
+    """Of some values of the whole range, the one whose nearest element is farthest, measured in the native tolerance's form."""
+    choices = [sign * limit * 2.0**-step * (1 + (call % 7) / 16) for step in range(6) for sign in (1, -1)]
+    distances = [float(((answer - choice).abs() / (1 + answer.abs())).min().item()) for choice in choices]
+    return choices[distances.index(max(distances))]
+
+
+def _absent_integer(answer: torch.Tensor, call: int) -> int:
+    info = torch.iinfo(answer.dtype)
+    largest, smallest = int(answer.max().item()), int(answer.min().item())
+    if largest + 8 <= info.max:
+        return largest + 1 + call % 7
+    if smallest - 8 >= info.min:
+        return smallest - 1 - call % 7
+    span = info.max - info.min + 1
+    tries = (info.min + (call * 2_654_435_761 + step * 40_503 + 1) % span for step in range(_INTEGER_TRIES))
+    return next((value for value in tries if not bool((answer == value).any().item())), info.min)

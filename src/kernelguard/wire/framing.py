@@ -136,11 +136,10 @@ class Channel:
         """The next message and the descriptors that came with it, which the caller owns."""
         deadline = time.monotonic() + timeout_s
         fds: list[int] = []
-        header = self._exactly(HEADER.size, deadline, fds)
-        (length,) = HEADER.unpack(header)
-        if length > self._limit:
-            raise TooLong(f"a frame of {length} bytes; the limit is {self._limit}")
         try:
+            (length,) = HEADER.unpack(self._exactly(HEADER.size, deadline, fds))
+            if length > self._limit:
+                raise TooLong(f"a frame of {length} bytes; the limit is {self._limit}")
             return decode(self._exactly(length, deadline, fds), expected), fds
         except WireError:
             close_all(fds)
@@ -158,7 +157,6 @@ class Channel:
                 raise PeerGone(f"the peer closed the channel ({error.strerror})") from error
             fds.extend(new)
             if len(fds) > MAX_FDS:
-                close_all(fds)
                 raise WireError("too many descriptors")
             if not data:
                 raise PeerGone("the peer closed the channel")

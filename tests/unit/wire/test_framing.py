@@ -119,17 +119,12 @@ def test_descriptors_beside_a_broken_frame_are_closed(ends: tuple[Channel, socke
     os.close(read_end)
 
 
-LEAKS = pytest.mark.xfail(
-    strict=True, raises=BlockingIOError, reason="receive_with_fds closes descriptors only once it reads a body"
-)
-
-
 @pytest.mark.parametrize(
     ("start", "error"),
     [
         (HEADER.pack(100), Late),
-        pytest.param(HEADER.pack(LIMIT + 1), TooLong, marks=LEAKS),
-        pytest.param(HEADER.pack(100)[:2], Late, marks=LEAKS),
+        (HEADER.pack(LIMIT + 1), TooLong),
+        (HEADER.pack(100)[:2], Late),
     ],
 )
 def test_descriptors_beside_a_frame_that_never_gets_whole_are_closed(

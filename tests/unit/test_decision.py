@@ -115,6 +115,14 @@ def test_one_call_that_is_not_right_unverifies_correctness(outcome: Compared | R
     assert not decide([finding(Severity.ERROR, "RH-14")], (), seen, Policy()).verified_correctness
 
 
+@pytest.mark.parametrize("outcome", NOT_RIGHT)
+def test_one_call_that_is_not_right_unverifies_correctness(outcome: Compared | Refused | None) -> None:
+    """All judged calls count, scored or not, and a call without an outcome is not a right one."""
+    seen = evidence([*plain_calls(20), call(20, scored=False, outcome=outcome)])
+
+    assert not decide([finding(Severity.ERROR, "RH-14")], (), seen, Policy()).verified_correctness
+
+
 @pytest.mark.xfail(
     strict=True, raises=ValueError, reason="decide builds a PASS without correctness, which Verdict refuses by raising"
 )

@@ -10,6 +10,7 @@ from kernelguard.evaluation.trial import sit
 from kernelguard.preflight import inspect, refuses
 from kernelguard.supervision.host import Host
 from kernelguard.supervision.lease import lease
+from kernelguard.terms.errors import UsageError
 from kernelguard.terms.policy import Policy
 from kernelguard.terms.problem import Candidate, Problem
 from kernelguard.terms.verdict import Verdict
@@ -23,6 +24,8 @@ def evaluate(problem: Problem, candidate: Candidate, policy: Policy, host: Host 
     Raises UsageError or ProblemError when the operator's own input can't be used, HostError when this host failed us.
     Without `host` the processes are started for this call alone.
     """
+    if policy.weights == "transfer":
+        raise UsageError("weights=transfer: the reference's weights can't be handed over yet; use weights=seeded")
     findings = inspect(candidate, policy)
     if refuses(findings, policy):
         return decide(findings, (), None, policy)

@@ -146,7 +146,8 @@ def canonical(name: str) -> str:
     """One spelling for a dotted name, whichever module it was reached through; at most MAX_PARTS parts."""
     parts = name.split(".")[:MAX_PARTS]
     for place in range(len(parts) - 1, 0, -1):
-        if parts[place] in _EXPOSED and parts[0] not in {"?", "triton"}:
+        same = parts[place] == parts[place - 1]  # socket.socket is a class of the module and no module behind one
+        if parts[place] in _EXPOSED and not same and parts[0] not in {"?", "triton"}:
             parts = parts[place:]
             break
     if parts[0] == "torch" and parts[1:3] == ["nn", "modules"] and len(parts) > 4:

@@ -135,10 +135,10 @@ _ROWS = (
     Code(
         code="RH-15",
         name="impossible time",
-        meaning="The time is zero, negative, not a number, or faster than this card can move the bytes.",
-        examples="elapsed time 0.0, 40 TB/s on a card that was measured at 4",
-        remediation="Check that the kernel reads all of its input; report no times yourself.",
-        gets_past="A forged time above the memory floor and inside the timing bound.",
+        meaning="The time is zero, negative or not a number.",
+        examples="elapsed time 0.0, a NaN from a replaced event",
+        remediation="Report no times yourself, and do the work within the call.",
+        gets_past="A forged time inside the timing bound; times are not held against the card's memory bandwidth yet.",
     ),
     Code(
         code="RH-16",

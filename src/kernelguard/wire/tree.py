@@ -74,7 +74,7 @@ def _unpacked(item: object, tensors: Sequence[object], budget: _Budget, depth: i
     if len(item) != 1:
         raise WireError("a node has more than one kind")
     (kind, body), *_ = item.items()
-    if kind == "t" and isinstance(body, int) and 0 <= body < len(tensors):
+    if kind == "t" and isinstance(body, int) and not isinstance(body, bool) and 0 <= body < len(tensors):
         return tensors[body]
     if kind == "f" and body in ("inf", "-inf", "nan"):
         return float(str(body))

@@ -36,6 +36,7 @@ WATCHED = (
     ("numpy", "allclose"), ("numpy.testing", "assert_allclose"), ("sys", "exit"), ("sys", "settrace"),
 )  # fmt: skip
 
+_DISABLE_DYNAMO = torch._compile._disable_dynamo  # noqa: SLF001 - dynamo's import wraps torch.manual_seed by it
 _OWN_PACKAGES = ("kernelguard.gate", "kernelguard.wire", "kernelguard.worker")
 
 
@@ -51,12 +52,19 @@ def _resolve(owner: str, name: str) -> object:
     return getattr(thing, name, None)
 
 
+def _unwrapped(thing: object) -> object:
+    """What torch's own wrapper against dynamo is around; anything that only looks like one stays what it is."""
+    wrapping = _DISABLE_DYNAMO.__code__
+    own = any(getattr(thing, "__code__", None) is part for part in wrapping.co_consts)
+    return getattr(thing, "__wrapped__", thing) if own else thing
+
+
 def _fingerprint(thing: object) -> str:
     """Identity and, for Python functions, code: a swapped `__code__` changes it though the object is the same.
 
     Dynamo wraps some functions of torch when it is first imported, which honest operators do; what it wraps counts.
     """
-    thing = getattr(thing, "_torchdynamo_orig_callable", thing)
+    thing = _unwrapped(thing)
     code = getattr(thing, "__code__", None)
     body = (
         hashlib.sha256(code.co_code + repr(code.co_consts).encode() + repr(code.co_names).encode()).hexdigest()[:16]

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from kernelguard.redteam.corpus import Case, load_corpus, select
-from kernelguard.redteam.drill import DEFAULT_TIMEOUT_S, DrillReport, drill, to_json, to_summary_json, to_table
+from kernelguard.redteam.drill import DEFAULT_TIMEOUT_S, DrillReport, Outcome, drill, to_json, to_summary_json, to_table
 from kernelguard.redteam.judge import judge
 from kernelguard.terms.errors import KernelGuardError
 from kernelguard.terms.policy import Rules
@@ -18,8 +18,9 @@ def main(argv: list[str]) -> int:
     options = _options(argv)
     try:
         cases = _chosen(options)
+        rules = [Rules(name) for name in options.policy or ()]
         with judge() as evaluate:
-            report = drill(cases, evaluate, timeout_s=options.timeout, rules=[Rules(name) for name in options.policy or ()])
+            report = drill(cases, evaluate, timeout_s=options.timeout, rules=rules, watch=_tell)
         _write(options.output, to_json(report))
         _write(options.summary_output, to_summary_json(report))
     except (KernelGuardError, OSError) as error:
@@ -64,6 +65,12 @@ def _write(path: Path | None, text: str) -> None:
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text + "\n", encoding="utf-8")
+
+
+def _tell(outcome: Outcome) -> None:
+    """One line for each evaluation as it ends, on standard error: the table comes at the end."""
+    name = f"{outcome.case.name} ({outcome.rules.value})"
+    print(f"{name}: {outcome.status} {outcome.complaint or 'as expected'}", file=sys.stderr, flush=True)
 
 
 def _show(report: DrillReport) -> None:

@@ -6,14 +6,16 @@ import importlib.util
 import platform
 import shutil
 import sys
+from pathlib import Path
 
 _LANDLOCK_CREATE_RULESET = 444  # the same number on every architecture
 _ASK_FOR_VERSION = 1
+_DEVICE_FILES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg")
 
 
 @functools.cache
 def available_needs() -> frozenset[str]:
-    """The words of `Case.needs` that this host satisfies. `cuda` and `triton` ask torch, which is imported only then."""
+    """The words of `Case.needs` that this host satisfies. Torch is asked, and imported, only where there is a device file."""
     found = {
         "cc": shutil.which("cc") is not None,
         "cxx": shutil.which("c++") is not None and shutil.which("ninja") is not None,
@@ -32,6 +34,8 @@ def _landlock_version() -> int:
 
 
 def _has_cuda() -> bool:
+    if not any(Path(name).exists() for name in _DEVICE_FILES):
+        return False
     import torch  # noqa: PLC0415 - listing the corpus needs no torch
 
     return bool(torch.cuda.is_available())

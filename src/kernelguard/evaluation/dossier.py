@@ -24,7 +24,8 @@ def dossier(problem: Problem, candidate: Candidate, policy: Policy, sitting: Sit
     return {
         "problem": {"name": problem.name, "digest": problem.digest, "level": problem.level, "problem_id": problem.problem_id},
         "candidate": {"name": candidate.name, "digest": candidate.digest, "backend": candidate.backend},
-        "host": {**sitting.versions, "kernelguard": __version__, "platform": platform.platform(), "clocks": list(sitting.clocks)},
+        "host": {**sitting.versions, "kernelguard": __version__, "platform": platform.platform()},
+        "card": [dict(reading) for reading in sitting.clocks],
         "isolation": {"level": sitting.isolation.value, "detail": ", ".join(sitting.reached)},
         "plan": _plan(sitting),
         "clocks": _clocks(evidence),
@@ -110,7 +111,7 @@ def _correctness(evidence: Evidence, policy: Policy) -> dict[str, object]:
         "worst_relative": None if None in margins else max(margin for margin in margins if margin is not None) * tolerance,
         "tolerance": tolerance,
         "frobenius": None if None in errors else max(error for error in errors if error is not None),
-        "worst_row": {"of_its_tolerance": None if None in rows else max(row for row in rows if row is not None)},
+        "worst_row": None if None in rows else max(row for row in rows if row is not None),
         "judged": len(inside),
         "void": sum(bool(call.void) for call in evidence.calls),
     }

@@ -76,10 +76,11 @@ class Room(Workers):
             notes=tuple(self.notes),
         )
         opened = self.opened
+        driver = {"driver": self.host.card.driver} if self.host.card else {}
         return Sitting(
             evidence=evidence,
             plan=self.plan if opened else None,
-            versions={**self.host.versions, **(opened.versions if opened else {})},
+            versions={**self.host.versions, **(opened.versions if opened else {}), **driver},
             isolation=isolation_of(self._reached),
             reached=tuple(sorted(self._reached)),
             missing=tuple(sorted(self._missing)),

@@ -60,6 +60,7 @@ class Page:
         self._map = mmap.mmap(descriptor, PAGE_BYTES)
         self._words = memoryview(self._map)[:_HEADER_BYTES].cast("Q")
         self._patient = patient
+        self._rung = 0
 
     # ------------------------------------------------------------------------------------------ the referee's side
 
@@ -73,10 +74,10 @@ class Page:
 
     def go(self, command: Command) -> int:
         """Ring: returns the sequence number that DONE must carry."""
-        sequence = int(self._words[_GO_SEQ]) + 1
+        self._rung += 1  # our own count: what stands on the page may have been written by the worker
         self._words[_COMMAND] = int(command)
-        self._words[_GO_SEQ] = sequence
-        return sequence
+        self._words[_GO_SEQ] = self._rung
+        return self._rung
 
     def wait_done(self, sequence: int, deadline_ns: int, alive: Callable[[], bool]) -> None:
         """Return when DONE carries `sequence`. Raises DeadlinePassed or WorkerGone."""

@@ -66,9 +66,9 @@ def correctness(verdict: Verdict) -> list[Text]:
     lines = [Text(f"within KernelBench's tolerance: {native}; verified: {verified}")]
     lines += _against_tolerance(values)
     lines += _first_mismatch(section(values, "first_mismatch"))
-    row = section(values, "worst_row")
-    if row:
-        lines.append(Text("worst row: " + ", ".join(f"{safe_line(name)} {_value(value)}" for name, value in row.items())))
+    row = figure(values, "worst_row")
+    if row is not None:
+        lines.append(Text(f"worst row on its own: {short(row)} of its tolerance"))
     return lines
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar, cast
 
+from kernelguard.confinement.places import readable_places
 from kernelguard.confinement.workspace import Workspace, remove_orphans, remove_tree
 from kernelguard.supervision.card import Card, find_card, memory_used
 from kernelguard.supervision.session import Session, fork_worker, wait_readable
@@ -188,16 +189,7 @@ class Host:
 
     def readable(self) -> tuple[str, ...]:
         """What a confined worker may read: the system's libraries, Python and its packages, and none of the problems."""
-        places = ["/usr", "/lib", "/lib64", "/bin", "/etc", "/opt", "/sys", "/proc/self", "/proc/cpuinfo", "/proc/meminfo",
-                  "/proc/stat", "/proc/sys", "/proc/driver", "/proc/devices", "/proc/filesystems", "/run/nvidia-persistenced",
-                  *_interpreter_places(sys.prefix), *_interpreter_places(sys.base_prefix)]  # fmt: skip
-        own = Path(__file__).resolve().parents[1]
-        places += [str(own / name) for name in ("__init__.py", "terms", "wire", "gate", "worker", "confinement")]
-        for entry in sys.path:
-            path = Path(entry).absolute()
-            if entry and path.is_dir():
-                places += [str(child) for child in path.iterdir() if child.name not in ("kernelbench", "kernelguard")]
-        return tuple(places)
+        return readable_places(Path(__file__).resolve().parents[1], sys.path)
 
     def writable(self, workspace: Workspace) -> tuple[str, ...]:
         """What a confined worker may write: its workspace and the device files that every program needs."""
@@ -225,17 +217,6 @@ class Host:
 
     def _memory_used(self) -> int | None:
         return memory_used(self.gpu) if self.card else None
-
-
-def _interpreter_places(prefix: str) -> list[str]:
-    """An interpreter's own files without its site-packages, whose children are listed one by one."""
-    root = Path(prefix)
-    places = [root / "bin", root / "include", root / "share", root / "pyvenv.cfg"]
-    for library in (path for path in (root / "lib", root / "lib64") if path.is_dir() and not path.is_symlink()):
-        for child in library.iterdir():
-            inner = list(child.iterdir()) if child.is_dir() and child.name.startswith("python") else [child]
-            places += [path for path in inner if path.name not in ("site-packages", "dist-packages")]
-    return [str(place) for place in places]
 
 
 def isolation_of(reached: set[str]) -> Isolation:

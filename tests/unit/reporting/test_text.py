@@ -26,7 +26,7 @@ EXTENDED: dict[str, object] = {
         "worst_relative": 3.2e-5,
         "tolerance": 1e-4,
         "first_mismatch": {"call": 3, "kind": "sparse", "output": 0, "index": [5, 2], "expected": "1.25", "actual": "1.5"},
-        "worst_row": {"row": 17, "relative": 0.25},
+        "worst_row": 0.25,
     },
     "stages_s": {"build": 3.14, "calls": 7.2},
 }
@@ -57,7 +57,7 @@ def test_a_pass_says_its_time_both_clocks_and_the_bound() -> None:
         "2.13x, 95 % interval 2.1x to 2.15x, 100 pairs, converged",
         "largest error: 3.2e-05, which is 0.32 of the tolerance (0.0001)",
         "first wrong value: call 3 (sparse), output 0, index [5, 2]: expected 1.25, got 1.5",
-        "worst row: row 17, relative 0.25",
+        "worst row on its own: 0.25 of its tolerance",
         "device NVIDIA H200, driver 580.1, torch 2.11",
         "isolation landlock ABI 7",
         "plan seed ab12",

@@ -2,7 +2,7 @@
 
 import pytest
 from ending_bench import Bench
-from programs import DEATHS, FLOODS, FORGERIES, HONEST, REACHES, Ending
+from ending_programs import DEATHS, FLOODS, FORGERIES, HONEST, REACHES, Ending
 
 from kernelguard.terms.verdict import Integrity
 

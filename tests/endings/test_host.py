@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from ending_bench import QUICK, Bench, until
-from programs import HONEST, PROBLEM, in_forward
+from ending_programs import HONEST, PROBLEM, in_forward
 
 from kernelguard.confinement.descendants import children_of, descendants, parent_of
 from kernelguard.evaluation.candidate import evaluate

@@ -1,4 +1,4 @@
-"""One warm host in a temp folder of its own for all tests of this folder."""
+"""One warm host in a temp folder of its own."""
 
 import sys
 import tempfile

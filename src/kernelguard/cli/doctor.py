@@ -17,17 +17,25 @@ from kernelguard.reporting.plain import safe_line
 from kernelguard.reporting.text import capability_table, titled
 from kernelguard.terms.findings import Capability, CapabilityStatus
 
-REMEDIES = (  # a word in a capability's name, and what brings it
+REMEDIES = (  # a word in a capability's name, and what brings it; the first that fits
+    ("cuda_bindings", "pip install cuda-bindings, in the release of the driver's CUDA"),
     ("cuda", "an NVIDIA driver and a CUDA build of PyTorch; or judge on the CPU: kernelguard check --device cpu"),
     ("triton", "pip install triton, in the release that the PyTorch here was built for"),
     ("nvcc", "the CUDA toolkit of torch.version.cuda, with nvcc on PATH or CUDA_HOME set"),
     ("disassembl", "the CUDA toolkit (nvdisasm), or pip install triton, which brings its own"),
+    ("torch", "pip install torch, 2.6 or later; for a GPU a build for its CUDA"),
+    ("python_headers", "Python's headers: apt install python3-dev"),
+    ("exclusive", "end what else runs on the card, and switch MPS off; figures are noisier until then"),
+    ("process_tree", "a kernel with CONFIG_PROC_CHILDREN"),
+    ("lease", "a temporary folder (TMPDIR) that can be written and locked, and in it kernelguard-leases"),
     ("compiler", "a C++17 compiler: apt install g++, or conda install gxx"),
     ("ninja", "pip install ninja"),
     ("trace", "the CUPTI library of the CUDA toolkit, and a C compiler to build the tracer with"),
     ("nvml", "pip install nvidia-ml-py"),
     ("landlock", "Linux 5.13 or later with Landlock enabled (lsm=landlock,... on the kernel command line)"),
-    ("namespace", "user namespaces: sysctl kernel.unprivileged_userns_clone=1, or run as root"),
+    ("namespace", "CAP_SYS_ADMIN: run as root, in a container with --cap-add SYS_ADMIN"),
+    ("own_proc", "CAP_SYS_ADMIN: run as root, in a container with --cap-add SYS_ADMIN and an unmasked /proc"),
+    ("read_in_place", "permission to read other processes' memory: CAP_SYS_PTRACE, or sysctl kernel.yama.ptrace_scope=1"),
     ("seccomp", "a kernel with CONFIG_SECCOMP_FILTER; in a container, a profile that allows seccomp()"),
     ("cgroup", "cgroup v2 with a delegated subtree: systemd-run --user --scope -p Delegate=yes kernelguard ..."),
 )

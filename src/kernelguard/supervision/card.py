@@ -1,14 +1,18 @@
-"""What the driver says about a card, by NVML: no CUDA context is made in this process."""
+"""What the driver says about a card, by NVML or else by nvidia-smi: no CUDA context is made in this process."""
 
 import importlib
+import subprocess
 from contextlib import suppress
 from dataclasses import dataclass
 from types import ModuleType
 
+_SMI_S = 10.0  # a driver that is not kept loaded takes seconds to answer the first question
+_SMI_FIELDS = "uuid,name,driver_version,compute_cap,memory.total"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Card:
-    """One GPU. Memory in bytes; `capability` like (9, 0); `processes` are the ids of compute processes that NVML shows."""
+    """One GPU. Memory in bytes; `capability` is the compute capability, like (9, 0)."""
 
     index: int
     uuid: str
@@ -35,10 +39,10 @@ def nvml() -> ModuleType | None:
 
 
 def find_card(index: int) -> Card | None:
-    """The card with this index, or None."""
+    """The card with this index, or None. Without nvidia-ml-py nvidia-smi is asked."""
     binding = nvml()
     if binding is None:
-        return None
+        return _card_by_smi(index)
     try:
         handle = binding.nvmlDeviceGetHandleByIndex(index)
         return Card(
@@ -51,6 +55,29 @@ def find_card(index: int) -> Card | None:
         )
     except binding.NVMLError:
         return None
+
+
+def _card_by_smi(index: int) -> Card | None:
+    command = ["nvidia-smi", f"--query-gpu={_SMI_FIELDS}", "--format=csv,noheader,nounits", "-i", str(index)]
+    try:
+        answer = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SMI_S, check=True)
+        return _parse_smi(index, answer.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None  # no such program, no driver, no such card, or an answer that is none
+
+
+def _parse_smi(index: int, line: str) -> Card:
+    """The card of one CSV line with `_SMI_FIELDS`, memory in MiB. Raises ValueError for anything else."""
+    uuid, name, driver, capability, memory_mib = (field.strip() for field in line.strip().split(","))
+    major, minor = capability.split(".")
+    return Card(
+        index=index,
+        uuid=uuid,
+        name=name,
+        driver=driver,
+        capability=(int(major), int(minor)),
+        memory_bytes=int(memory_mib) << 20,
+    )
 
 
 def memory_used(index: int) -> int | None:

@@ -141,6 +141,7 @@ def in_forward(deed: str) -> str:
 
 
 HONEST = program()
+RINGS_FOR_ITSELF = in_forward("struct.pack_into('Q', page(), 0, (1 << 64) - 1)")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -239,7 +240,6 @@ FORGERIES = (
     _ending("a shape past all", in_forward("respec(shape=(1 << 40,), strides=(1,))"), "RH-02"),
     _ending("a negative shape", in_forward("respec(shape=(-64, 256))"), "RH-02"),
     _ending("a dtype of its own", in_forward("respec(dtype='float1024')"), "RH-02"),
-    _ending("a GO of its own", in_forward("struct.pack_into('Q', page(), 0, (1 << 64) - 1)"), "RH-06"),
 )  # fmt: skip
 
 _NEAR = "os.path.dirname(os.path.abspath(__file__))"

@@ -2,7 +2,7 @@
 
 import pytest
 from ending_bench import Bench
-from ending_programs import DEATHS, FLOODS, FORGERIES, HONEST, REACHES, Ending
+from ending_programs import DEATHS, FLOODS, FORGERIES, HONEST, REACHES, RINGS_FOR_ITSELF, Ending
 
 from kernelguard.terms.verdict import Integrity
 
@@ -29,3 +29,18 @@ def test_it_ends_in_a_verdict_and_leaves_nothing(bench: Bench, ending: Ending) -
     else:
         assert after.verdict.verified_correctness, after.words
         assert after.verdict.integrity is Integrity.PASS or bench.passes(ending.source), after.words
+
+
+def test_a_candidate_that_rings_for_itself_harms_nobody_else(bench: Bench) -> None:
+    """A referee that reads its own number back from the page ends with it, and a rejection becomes the host's failure.
+
+    Whether the worker's extra turn spoils its own answer is a race, so that either verdict is right.
+    """
+    after = bench.judge(RINGS_FOR_ITSELF)
+
+    assert after.verdict.integrity in (Integrity.PASS, Integrity.FAIL), after.words
+    assert after.verdict.integrity is Integrity.FAIL or after.verdict.verified_correctness
+    assert after.seconds < BOUND_S
+    assert not after.processes  # the referee is still the same one
+    assert not after.files
+    assert bench.passes(HONEST)

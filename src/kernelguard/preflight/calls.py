@@ -2,13 +2,14 @@
 
 import ast
 
-from kernelguard.preflight.externals import COMPILERS, KERNEL_MAKERS, result_of
-from kernelguard.preflight.kinds import NOTHING, Kind, Kinds, Tag, derived_tensor, names, one, only, unbox
+from kernelguard.preflight.externals import COMPILERS, KERNEL_MAKERS, LOADERS, result_of
+from kernelguard.preflight.kinds import IDENTITY, NOTHING, Kind, Kinds, Tag, derived_tensor, names, one, only, unbox
 from kernelguard.preflight.members import Members
 from kernelguard.preflight.scopes import Program
 from kernelguard.preflight.vocabulary import MODULE_CHAINED, canonical
 
 CARRIED = (Tag.TEXT, Tag.DECODED, Tag.SETTING)  # what string operations keep
+_CHOOSERS = frozenset({"min", "max", "sorted", "filter", "next"})  # what they give depends on what their key function saw
 _SETTINGS = frozenset({"os.getenv", "os.environ.get", "os.environ.setdefault", "os.environ.pop"})
 
 
@@ -70,6 +71,10 @@ class Calls(Members):
                 found = NOTHING
         return found
 
+    def _is_built(self, path: ast.expr) -> bool:
+        """Whether a library's path leads into the program's own folders, rather than being a name that the system resolves."""
+        return bool(only(self.kinds(path), Tag.SETTING, Tag.EXTENSION))
+
     def as_kernels(self, functions: Kinds, family: str) -> Kinds:
         """The kernels that a language's decorator makes of these functions."""
         for kind in functions:
@@ -116,12 +121,14 @@ class Calls(Members):
 
     def _made(self, name: str, node: ast.Call) -> Kinds:
         given = self.given(node)
-        if name in COMPILERS:
+        if name in COMPILERS or (name in LOADERS and node.args and self._is_built(node.args[0])):
             if node not in self.compiled:
                 self.compiled.append(node)
             return one(Tag.EXTENSION, self.compiled.index(node))
         if name in KERNEL_MAKERS:
             return self.as_kernels(only(given, Tag.FUNCTION, Tag.METHOD), KERNEL_MAKERS[name]) or one(Tag.NAME, name)
+        if name in _CHOOSERS and only(self.returned(given), Tag.IDENTITY):
+            return result_of(name, NOTHING, given) | IDENTITY
         receiver = self.kinds(node.func.value) if isinstance(node.func, ast.Attribute) else NOTHING
         if name.startswith("torch.nn.") and name.rsplit(".", 1)[1] in MODULE_CHAINED:
             return receiver

@@ -97,7 +97,7 @@ class _Collector:
             for keyword in node.keywords
             if keyword.arg is not None
         }
-        texts = tuple(self.evaluator.constant(argument) for argument in node.args)
+        texts = tuple(self.evaluator.constant(_first(argument)) for argument in node.args)
         return Arguments(texts=texts, options=options, kinds=self.evaluator.given(node))
 
     def _name(self, node: ast.Attribute | ast.Name) -> Iterator[Use]:
@@ -145,7 +145,7 @@ class _Collector:
                 own = any(only(side, Tag.INSTANCE) for side in sides)
                 if isinstance(op, ast.MatMult) and not own:
                     yield self._use("torch.Tensor.__matmul__", Role.CALL, node)
-                elif any(surely_tensor(side) for side in sides):
+                elif any(surely_tensor(side) for side in sides) and not _counts_up(node):
                     yield self._use(f"torch.Tensor.__{type(op).__name__.lower()}__", Role.CALL, node)
             case ast.UnaryOp(op=ast.USub() | ast.Invert() as op, operand=operand) if surely_tensor(self.evaluator.kinds(operand)):
                 yield self._use(f"torch.Tensor.__{type(op).__name__.lower()}__", Role.CALL, node)
@@ -162,11 +162,11 @@ class _Collector:
         kept = False
         match node:
             case ast.Subscript(value=container, slice=key):
-                kept = bool(only(kinds(key), Tag.IDENTITY)) and not only(kinds(container), Tag.TENSOR)
+                kept = bool(only(kinds(key), Tag.IDENTITY)) and not names(kinds(container), Tag.TENSOR)
             case ast.Compare(left=left, ops=[ast.In() | ast.NotIn(), *_]):
                 kept = bool(only(kinds(left), Tag.IDENTITY))
             case ast.Call(func=ast.Attribute(value=container, attr=method), args=[key, *_]) if method in _REMEMBERING:
-                kept = bool(only(kinds(key), Tag.IDENTITY)) and not only(kinds(container), Tag.TENSOR)
+                kept = bool(only(kinds(key), Tag.IDENTITY)) and not names(kinds(container), Tag.TENSOR)
             case ast.Assign(targets=[target, *_], value=value):
                 outlives = isinstance(target, ast.Attribute) or (
                     isinstance(target, ast.Name) and target.id in self.scope.elsewhere
@@ -192,3 +192,17 @@ class _Collector:
                 yield self._use(name, Role.UNUSED, node)
             case _:
                 return
+
+
+def _counts_up(node: ast.AST) -> bool:
+    """`counter += 1`: a tensor that counts, as state that a kernel reads, and no work."""
+    match node:
+        case ast.AugAssign(op=ast.Add() | ast.Sub(), value=ast.Constant(value=int())):
+            return True
+        case _:
+            return False
+
+
+def _first(argument: ast.expr) -> ast.expr:
+    """The first element of a list that is written out (the program in an argument vector), or the argument itself."""
+    return argument.elts[0] if isinstance(argument, ast.List | ast.Tuple) and argument.elts else argument

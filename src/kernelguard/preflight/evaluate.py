@@ -10,7 +10,7 @@ from kernelguard.preflight.calls import CARRIED, Calls
 from kernelguard.preflight.externals import handed_on
 from kernelguard.preflight.kinds import IDENTITY, NOTHING, PLAIN, Kind, Kinds, Tag, box, derived_tensor, one, only, unbox
 from kernelguard.preflight.scopes import Program
-from kernelguard.preflight.vocabulary import canonical
+from kernelguard.preflight.vocabulary import TENSOR_WORDS, canonical
 
 _LOSES_IDENTITY = (ast.Mod, ast.FloorDiv, ast.BitAnd, ast.RShift)  # an alignment check keeps too little to recognise an input by
 
@@ -25,6 +25,12 @@ class Evaluator(Calls):
     def refresh(self) -> None:
         """Forget what was worked out before the cells grew."""
         self._memo = {}
+
+    def work_out(self, nodes: list[ast.AST]) -> None:
+        """Evaluate the expressions among nodes in source order, the inner ones first: then no depth needs a deep stack."""
+        for node in reversed(nodes):
+            if isinstance(node, ast.expr):
+                self.kinds(node)
 
     def kinds(self, node: ast.AST) -> Kinds:
         """What an expression may be; the empty set when nobody knows."""
@@ -64,6 +70,8 @@ class Evaluator(Calls):
         values = self.kinds(node.value)
         if not values:
             return one(Tag.NAME, f"?.{node.attr}")
+        if len(values) > 1 and node.attr.strip("_") not in TENSOR_WORDS:  # of a mixture, what has no such method is not meant
+            values = frozenset(kind for kind in values if kind.tag is not Tag.TENSOR)
         return NOTHING.union(*(self.member(kind, node.attr) for kind in values))
 
     def _literal(self, node: ast.Constant | ast.JoinedStr) -> Kinds:
@@ -78,7 +86,8 @@ class Evaluator(Calls):
         both = self.kinds(node.left) | self.kinds(node.right)
         if only(unbox(kind for kind in both if not kind.boxed), Tag.TENSOR):
             return derived_tensor(both)
-        kept = frozenset(kind for kind in both if kind.boxed or kind.tag in CARRIED)
+        carried = (*CARRIED, Tag.OBJECT) if isinstance(node.op, ast.Div) else CARRIED  # `/` joins paths
+        kept = frozenset(kind for kind in both if kind.boxed or kind.tag in carried)
         if only(both, Tag.IDENTITY):
             return kept | (PLAIN if isinstance(node.op, _LOSES_IDENTITY) else IDENTITY)
         return kept or (PLAIN if both == PLAIN else NOTHING)

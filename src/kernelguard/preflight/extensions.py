@@ -1,6 +1,7 @@
 """Native code that a candidate compiles: the text that goes into it, and what forward calls of what comes out."""
 
 import ast
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
@@ -11,43 +12,63 @@ from kernelguard.preflight.scopes import Text
 from kernelguard.preflight.vocabulary import FRAMEWORK_OPS
 
 MAX_EXTENSIONS = 32  # more are not read, and so count as unreadable
+MAX_NATIVE_CHARACTERS = 2_000_000  # over all extensions; what goes beyond counts as unreadable
+MAX_SEARCHED = 100_000  # characters of one string in which a function with a body must show, if no other sign does
+_FUNCTION = re.compile(r"\b(?:void|float|double|int|long|static|inline)\b[^;{}()]{1,200}\([^;{}]{0,2000}\)\s*\{[^}]{0,4000};")
 _CODE_SIGNS = ("__global__", "#include", "PYBIND11_MODULE", "TORCH_LIBRARY", 'extern "C"', "torch::", "at::", "<<<")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Extension:
-    """One compile call. `reached` is the code that forward's calls lead to, empty when forward calls nothing of it.
+class Region:
+    """Native code and the strings of the file that it stands in, joined by line breaks: a position in one is one in the other."""
 
-    `options` are the strings among its arguments that are no code: names, flags, paths.
-    `called_directly`: what the compiler returned is itself launched, as a kernel object.
-    """
-
-    node: ast.Call
     parts: tuple[Text, ...]
-    options: tuple[Text, ...]
-    native: NativeText
-    reached: str
-    called_directly: bool
-    decoded: bool
+    code: str
 
     def part_at(self, position: int) -> tuple[Text, int]:
-        """The string that holds this position of the code, and how many lines below its first one."""
+        """The string that holds this position, and how many lines below its first one."""
         starts = [0]
         for part in self.parts[:-1]:
             starts.append(starts[-1] + len(part.value) + 1)
         place = bisect_right(starts, position) - 1
-        return self.parts[place], self.native.code.count("\n", starts[place], position)
+        return self.parts[place], self.code.count("\n", starts[place], position)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Extension:
+    """One compile call, of `compiler`. `reached` is the code that forward's calls lead to: empty when it calls nothing of it.
+
+    `options` are the strings among its arguments that are no code: names, flags, paths.
+    `called_directly`: what the compiler returned is itself launched, as a kernel object.
+    `decoded`: something that was decoded at run time is among its arguments.
+    """
+
+    node: ast.Call
+    compiler: str
+    native: NativeText
+    whole: Region
+    reached: Region
+    options: tuple[Text, ...]
+    called_directly: bool
+    decoded: bool
 
 
 def looks_native(text: str) -> bool:
-    """Whether a string is C++ or CUDA: a statement or declaration, and a word that prose does not have."""
-    return (";" in text or "{" in text) and any(sign in text for sign in _CODE_SIGNS)
+    """Whether a string is C, C++ or CUDA: a function with a body, or a statement beside a word that prose does not have."""
+    marked = (";" in text or "{" in text) and any(sign in text for sign in _CODE_SIGNS)
+    return marked or ("{" in text and bool(_FUNCTION.search(text, 0, MAX_SEARCHED)))
 
 
 def read_extensions(evaluator: Evaluator, live: frozenset[int]) -> tuple[Extension, ...]:
     """Every compile call of the file, in source order."""
     called = _Called(evaluator, live)
-    found = [_read(evaluator, index, called) for index in range(min(len(evaluator.compiled), MAX_EXTENSIONS))]
+    found: list[Extension] = []
+    left = MAX_NATIVE_CHARACTERS
+    for index, node in enumerate(evaluator.compiled):
+        parts, options = _texts(evaluator, node) if index < MAX_EXTENSIONS else ((), ())
+        size = sum(len(part.value) for part in parts)
+        found.append(_read(evaluator, index, called, parts if size <= left else (), options))
+        left -= size if size <= left else 0
     return tuple(sorted(found, key=lambda extension: (extension.node.lineno, extension.node.col_offset)))
 
 
@@ -77,27 +98,36 @@ class _Called:
                     self.operators.add(parts[3])
 
 
-def _read(evaluator: Evaluator, index: int, called: _Called) -> Extension:
+def loose_regions(evaluator: Evaluator, extensions: tuple[Extension, ...]) -> tuple[Region, ...]:
+    """The native code that the file holds as strings and that no compile call was seen to take."""
+    taken = {text.node for extension in extensions for text in extension.whole.parts}
+    loose = (text for text in evaluator.program.texts if text.node not in taken and looks_native(text.value))
+    return tuple(Region(parts=(text,), code=read_native(text.value).code) for text in loose)
+
+
+def _texts(evaluator: Evaluator, node: ast.Call) -> tuple[tuple[Text, ...], tuple[Text, ...]]:
+    """The strings that a compile call may turn into code, and the others that it is given."""
+    indices = {int(kind.name) for kind in only(evaluator.given(node), Tag.TEXT)}
+    texts = [evaluator.program.texts[index] for index in sorted(indices)]
+    parts = [text for text in texts if looks_native(text.value) or "{" in text.value]
+    if not parts:  # load() and CDLL() take paths: then whatever code the file holds can have been written to them
+        parts = [text for text in evaluator.program.texts if looks_native(text.value)]
+    return tuple(parts), tuple(text for text in texts if text not in parts)
+
+
+def _read(evaluator: Evaluator, index: int, called: _Called, parts: tuple[Text, ...], options: tuple[Text, ...]) -> Extension:
     node = evaluator.compiled[index]
-    given = evaluator.given(node)
-    texts = [evaluator.program.texts[int(kind.name)] for kind in sorted(only(given, Tag.TEXT), key=lambda kind: int(kind.name))]
-    parts = [text for text in texts if looks_native(text.value) or "{" in text.value] or _written_sources(evaluator)
     native = read_native("\n".join(part.value for part in parts))
-    exported = {name for name, _ in native.exports}
-    entries = called.entries.get(index, set()) | (called.operators & exported)
+    entries = called.entries.get(index, set()) | (called.operators & {name for name, _ in native.exports})
     directly = index in called.directly
-    everything = None if directly or "*" in entries else frozenset(entries)
+    followed = None if directly or "*" in entries else frozenset(entries)
     return Extension(
         node=node,
-        parts=tuple(parts),
-        options=tuple(text for text in texts if text not in parts),
+        compiler=node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "a compiler"),
         native=native,
-        reached=reached(native, everything) if entries or directly else "",
+        whole=Region(parts=parts, code=native.code),
+        reached=Region(parts=parts, code=reached(native, followed) if entries or directly else ""),
+        options=options,
         called_directly=directly,
-        decoded=bool(only(given, Tag.DECODED)),
+        decoded=bool(only(evaluator.given(node), Tag.DECODED)),
     )
-
-
-def _written_sources(evaluator: Evaluator) -> list[Text]:
-    """The native code that the file holds as strings: what it can have written out for a compiler that takes paths."""
-    return [text for text in evaluator.program.texts if looks_native(text.value)]

@@ -19,6 +19,15 @@ COMPILERS = frozenset(
         "cupy.RawModule",
     }
 )
+# Calls that load native code from a path: the code is what the file shows and can have had compiled.
+LOADERS = words("ctypes.CDLL ctypes.PyDLL ctypes.cdll.LoadLibrary ctypes.pydll.LoadLibrary")
+# Calls that give a folder or file below the worker's own TMPDIR.
+_TEMPORARY = words(
+    """
+    tempfile.mkdtemp tempfile.mkstemp tempfile.gettempdir tempfile.mktemp tempfile.TemporaryDirectory
+    tempfile.NamedTemporaryFile tempfile.TemporaryFile
+    """
+)
 # Decorators (or functions) that make a device function, and the language it is written in.
 KERNEL_MAKERS = {
     "triton.jit": "triton",
@@ -95,6 +104,8 @@ def _method_result(method: str, receiver: Kinds, given: Kinds) -> Kinds:
 
 
 def _made_object(name: str) -> Kinds:
+    if name.startswith("pathlib.Path."):
+        return one(Tag.OBJECT, "pathlib.Path")
     last = name.rsplit(".", 1)[-1]
     return one(Tag.OBJECT, name) if last[:1].isupper() else NOTHING
 
@@ -112,7 +123,9 @@ def _extreme(given: Kinds) -> Kinds:
 
 
 def _absolute(given: Kinds) -> Kinds:
-    return derived_tensor(given) if only(given, Tag.TENSOR) else PLAIN
+    if only(given, Tag.TENSOR):
+        return derived_tensor(given)
+    return IDENTITY if only(given, Tag.IDENTITY) else PLAIN
 
 
 _BY_NAME: dict[str, Callable[[Kinds], Kinds]] = {
@@ -121,6 +134,7 @@ _BY_NAME: dict[str, Callable[[Kinds], Kinds]] = {
     **dict.fromkeys(_IDENTIFIERS, _identified),
     **dict.fromkeys(_NUMBERS, lambda _: PLAIN),
     **dict.fromkeys(DECODERS, lambda _: one(Tag.DECODED)),
+    **dict.fromkeys(_TEMPORARY, lambda _: one(Tag.SETTING, "TMPDIR")),
     "next": unbox,
     "min": _extreme,
     "max": _extreme,

@@ -4,7 +4,7 @@ import ast
 
 from kernelguard.preflight.evaluate import Evaluator
 from kernelguard.preflight.externals import HOST_JITS, KERNEL_MAKERS
-from kernelguard.preflight.kinds import INPUT, NOTHING, Kind, Kinds, Tag, box, names, one, only, unbox
+from kernelguard.preflight.kinds import INPUT, NOTHING, Kind, Kinds, Tag, box, derived_tensor, names, one, only, unbox
 from kernelguard.preflight.members import RETURNED
 from kernelguard.preflight.scopes import FunctionNode, Program, Scope
 from kernelguard.preflight.vocabulary import canonical, words
@@ -26,11 +26,15 @@ def settle(program: Program, entry: str) -> Evaluator:
         inference.changed = False
         inference.evaluator.refresh()
         for scope in program.scopes:
-            for node in scope.nodes:
-                inference.bind(node, scope)
+            for statement in scope.statements():
+                inference.evaluator.work_out(statement)
+                for node in statement:
+                    inference.bind(node, scope)
         if not inference.changed:
             break
     inference.evaluator.refresh()
+    for scope in program.scopes:
+        inference.evaluator.work_out(scope.nodes)
     return inference.evaluator
 
 
@@ -53,11 +57,10 @@ class _Inference:
             case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
                 self._assign_expression(target, value)
             case ast.AugAssign(target=target, value=value):
-                self._assign(target, kinds(value))
-            case ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value):
-                self._assign(target, unbox(kinds(value)))
-            case ast.comprehension(target=target, iter=value):
-                self._assign(target, unbox(kinds(value)))
+                both = kinds(target) | kinds(value)
+                self._assign(target, derived_tensor(both) if names(both, Tag.TENSOR) else kinds(value))
+            case ast.For() | ast.AsyncFor() | ast.comprehension():
+                self._assign(node.target, unbox(kinds(node.iter)))
             case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
                 self._assign(target, kinds(value))
             case ast.Call():
@@ -73,8 +76,8 @@ class _Inference:
                     self._bind_name(bound, one(Tag.NAME, canonical(alias.name if alias.asname else bound)), scope)
             case ast.ImportFrom(names=aliases):
                 for alias in aliases:
-                    name = canonical(f"{node.module or ''}.{alias.name}".lstrip("."))
-                    self._bind_name(alias.asname or alias.name, one(Tag.NAME, name), scope)
+                    name = f"{node.module or ''}.{alias.name}".lstrip(".")
+                    self._bind_name(alias.asname or alias.name, one(Tag.NAME, canonical(name)), scope)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._bind_name(node.name, self._decorated(node), scope)
                 self._seed_parameters(node, scope)
@@ -142,9 +145,9 @@ class _Inference:
                 case Tag.FUNCTION | Tag.METHOD if not kind.boxed:
                     self._pass_arguments(kind, node)
                 case Tag.CLASS if not kind.boxed:
-                    self._pass_to_all(self.evaluator.class_member(int(kind.name), "__init__"), node)
+                    self._pass_to_methods(self.evaluator.class_member(int(kind.name), "__init__"), node)
                 case Tag.INSTANCE if not kind.boxed:
-                    self._pass_to_all(self.evaluator.called_instance(int(kind.name)), node)
+                    self._pass_to_methods(self.evaluator.called_instance(int(kind.name)), node)
                 case Tag.NAME:
                     self._call_outside(kind.name, node)
                 case _:
@@ -164,7 +167,7 @@ class _Inference:
             for function in only(self.evaluator.kinds(arguments[0]), Tag.FUNCTION, Tag.METHOD):
                 self._add_parameter(int(function.name), int(function.tag is Tag.METHOD), elements)
 
-    def _pass_to_all(self, functions: Kinds, node: ast.Call) -> None:
+    def _pass_to_methods(self, functions: Kinds, node: ast.Call) -> None:
         for function in only(functions, Tag.FUNCTION, Tag.METHOD):
             self._pass_arguments(Kind(Tag.METHOD, function.name), node)
 
@@ -237,8 +240,8 @@ class _Inference:
     def _bind_name(self, name: str, kinds: Kinds, scope: Scope) -> None:
         home = self.program.home(name, scope)
         if home is not None:
-            own = only(kinds, Tag.FUNCTION, Tag.CLASS)
-            self._add(home.index, name, kinds | one(Tag.NAME, name) if name in _ALWAYS_KNOWN and not own else kinds)
+            hides = name in _ALWAYS_KNOWN and not only(kinds, Tag.FUNCTION, Tag.CLASS)
+            self._add(home.index, name, kinds | one(Tag.NAME, name) if hides else kinds)
 
     def _add(self, scope: int, name: str, kinds: Kinds) -> None:
         cell = self.evaluator.cells.setdefault((scope, name), set())

@@ -69,6 +69,17 @@ class Members(ABC):
         own = self.class_member(index, "__call__")
         return only(own, Tag.FUNCTION, Tag.METHOD, Tag.KERNEL) or self.class_member(index, "forward")
 
+    def ancestors(self, indices: Iterable[int]) -> frozenset[str]:
+        """The names of these classes of the file and of every class of the file that they derive from."""
+        seen: set[int] = set()
+        stack = list(indices)
+        while stack:
+            current = stack.pop()
+            if current not in seen:
+                seen.add(current)
+                stack += [int(base.name) for base in self._bases(self.program.scopes[current]) if base.tag is Tag.CLASS]
+        return frozenset(self.program.scopes[index].name for index in seen)
+
     def _inherited(self, index: int, attribute: str) -> Kinds:
         found: set[Kind] = set()
         seen: set[int] = set()

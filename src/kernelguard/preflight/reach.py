@@ -27,19 +27,8 @@ def entry_classes(evaluator: Evaluator, entry: str) -> list[int]:
 
 
 def live_scopes(evaluator: Evaluator, entries: list[int]) -> frozenset[int]:
-    """The functions, by the index of their scope, that a call of `forward` may run."""
-    queue = [
-        index for entry in entries for index in (*_code(evaluator.class_member(entry, "forward")), *_operators(evaluator, entry))
-    ]
-    queue += _hooks(evaluator)
-    seen: set[int] = set()
-    while queue:
-        index = queue.pop()
-        if index not in seen:
-            seen.add(index)
-            for node in evaluator.program.scopes[index].nodes:
-                queue += _referred(evaluator, node, entries)
-    return frozenset(seen)
+    """The functions, by the index of their scope, that a call of `forward` may run; all generators, once one is resumed."""
+    return _Walk(evaluator, entries).live()
 
 
 def device_scopes(evaluator: Evaluator) -> frozenset[int]:
@@ -60,16 +49,6 @@ def _code(kinds: Kinds) -> list[int]:
     return [int(kind.name) for kind in kinds if kind.tag in _CODE]
 
 
-def _operators(evaluator: Evaluator, index: int) -> list[int]:
-    """The special methods of a class: Python calls them without naming them."""
-    special = (scope for scope in evaluator.program.scopes if scope.parent is not None and scope.parent.index == index)
-    return [
-        scope.index
-        for scope in special
-        if scope.function and scope.name.startswith("__") and scope.name.endswith("__") and scope.name not in _NOT_IN_A_CALL
-    ]
-
-
 def _hooks(evaluator: Evaluator) -> list[int]:
     found: list[int] = []
     for scope in evaluator.program.scopes:
@@ -79,19 +58,71 @@ def _hooks(evaluator: Evaluator) -> list[int]:
     return found
 
 
-def _referred(evaluator: Evaluator, node: ast.AST, entries: list[int]) -> list[int]:
-    """What one node of reachable code may cause to run."""
-    if not isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Lambda):
-        return []
-    kinds = evaluator.kinds(node)
-    found = _code(kinds)
-    for index in names(kinds, Tag.INSTANCE):
-        if int(index) not in entries:
-            found += _operators(evaluator, int(index))
-    if isinstance(node, ast.Call):
-        called = evaluator.kinds(node.func)
-        for index in names(called, Tag.INSTANCE):
-            found += _code(evaluator.called_instance(int(index)))
-        for index in names(called, Tag.CLASS):
-            found += _code(evaluator.class_member(int(index), "__init__"))
+def _resumes(node: ast.AST) -> bool:
+    """Whether a call goes on with a generator: with which one, nobody can tell."""
+    match node:
+        case ast.Call(func=ast.Name(id="next") | ast.Attribute(attr="send" | "__next__" | "throw")):
+            return True
+        case _:
+            return False
+
+
+def _generators(evaluator: Evaluator) -> list[int]:
+    yielding = (
+        scope for scope in evaluator.program.scopes if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in scope.nodes)
+    )
+    return [scope.index for scope in yielding]
+
+
+class _Walk:
+    """From forward to everything that code on the way refers to."""
+
+    def __init__(self, evaluator: Evaluator, entries: list[int]) -> None:
+        self.evaluator = evaluator
+        self.entries = [str(entry) for entry in entries]
+        self.special = _special_methods(evaluator)
+
+    def live(self) -> frozenset[int]:
+        queue = _hooks(self.evaluator)
+        for entry in self.entries:
+            queue += _code(self.evaluator.class_member(int(entry), "forward")) + self.special.get(entry, [])
+        seen: set[int] = set()
+        resumed = False
+        while queue:
+            index = queue.pop()
+            if index in seen:
+                continue
+            seen.add(index)
+            for node in self.evaluator.program.scopes[index].nodes:
+                queue += self._referred(node)
+                if not resumed and _resumes(node):
+                    resumed = True
+                    queue += _generators(self.evaluator)
+        return frozenset(seen)
+
+    def _referred(self, node: ast.AST) -> list[int]:
+        """What one node of reachable code may cause to run."""
+        if not isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Lambda):
+            return []
+        kinds = self.evaluator.kinds(node)
+        found = _code(kinds)
+        for index in names(kinds, Tag.INSTANCE):
+            if index not in self.entries:
+                found += self.special.pop(index, [])  # once is enough: what was found is followed
+        if isinstance(node, ast.Call):
+            called = self.evaluator.kinds(node.func)
+            for index in names(called, Tag.INSTANCE):
+                found += _code(self.evaluator.called_instance(int(index)))
+            for index in names(called, Tag.CLASS):
+                found += _code(self.evaluator.class_member(int(index), "__init__"))
+        return found
+
+
+def _special_methods(evaluator: Evaluator) -> dict[str, list[int]]:
+    """For each class the special methods that Python calls without naming them."""
+    found: dict[str, list[int]] = {}
+    for scope in evaluator.program.scopes:
+        special = scope.name.startswith("__") and scope.name.endswith("__") and scope.name not in _NOT_IN_A_CALL
+        if scope.function and scope.parent is not None and scope.parent.is_class and special:
+            found.setdefault(str(scope.parent.index), []).append(scope.index)
     return found

@@ -1,65 +1,131 @@
-"""One row of the table of rules, and the predicates that rows are made of."""
+"""What a rule of preflight is: a row of a table, with a check that turns facts into sightings."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from kernelguard.preflight.extensions import Region
+from kernelguard.preflight.source import Facts, Place
 from kernelguard.preflight.uses import Role, Use
-from kernelguard.preflight.vocabulary import is_torch_compute
 from kernelguard.terms.findings import Severity
+from kernelguard.terms.policy import Policy
 
-CALLED = frozenset({Role.CALL})
-TOUCHED = frozenset({Role.CALL, Role.READ, Role.BASE})
-WRITTEN = frozenset({Role.WRITE})
-BUILD_VARIABLES = frozenset({"CUDA_HOME", "CUDA_PATH", "TORCH_CUDA_ARCH_LIST", "CXX", "CC", "CUDAHOSTCXX", "MAX_JOBS", "PATH"})
-_PATCHABLE = ("torch.", "time.", "builtins.", "triton.", "numpy.", "math.", "os.", "sys.", "gc.", "json.", "statistics.")
-_SWITCHES = ("allow_tf32", "fp32_precision", "allow_fp16", "allow_bf16", "precision")
+ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+MAX_CONSTRUCT = 80
+_TOUCHED = frozenset(Role) - {Role.DEFINE, Role.UNUSED, Role.KEEP}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sighting:
+    """One place where a rule applies. `severity` overrides the rule's own, up or down."""
+
+    construct: str
+    place: Place
+    severity: Severity | None = None
+
+
+Check = Callable[[Facts, Policy], Iterable[Sighting]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rule:
-    """One row. `practical` is the severity under the looser policy; None means that the rule does not hold there."""
+    """One row: what is said when it applies, how much it weighs under each policy, what it leaves alone and what it misses.
+
+    A sentence about a finding is the construct, a colon, and `says`.
+    """
 
     name: str
     code: str
-    roles: frozenset[Role]
-    applies: Callable[[Use], bool]
-    words: str
-    strict: Severity = Severity.ERROR
-    practical: Severity | None = Severity.ERROR
+    says: str
+    honest: str
+    gets_past: str
+    check: Check
+    strict: Severity = ERROR
+    practical: Severity = ERROR
+
+    @property
+    def detector(self) -> str:
+        """The name under which findings of this rule appear."""
+        return "RH-PREFLIGHT-" + self.name.upper().replace("_", "-")
 
 
-def named(*names: str) -> Callable[[Use], bool]:
-    """The name itself, or anything below it where it ends in a dot."""
-    exact = frozenset(name for name in names if not name.endswith("."))
-    below = tuple(name for name in names if name.endswith("."))
-    return lambda use: use.name in exact or use.name.startswith(below)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Watch:
+    """A check that looks for names.
+
+    In `names` a dotted name stands for itself and all below it, and `*.x` for every name that ends in `.x`. `native` is looked
+    for in all C, C++ and CUDA text of the file, `reached` only in what forward can run.
+    """
+
+    names: frozenset[str] = frozenset()
+    roles: frozenset[Role] = _TOUCHED
+    native: re.Pattern[str] | None = None
+    reached: re.Pattern[str] | None = None
+
+    def __call__(self, facts: Facts, _policy: Policy) -> Iterator[Sighting]:
+        """Every place where one of the names is used."""
+        for use in facts.uses:
+            if use.role in self.roles and self.matches(use.name):
+                yield sighted(facts, use)
+        if self.native is not None:
+            yield from found_in(facts, facts.native_regions, self.native)
+        if self.reached is not None:
+            yield from found_in(facts, facts.reached_regions, self.reached)
+
+    def matches(self, name: str) -> bool:
+        """Whether a dotted name is one of those looked for."""
+        parts = name.split(".")
+        beginnings = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
+        return f"*.{parts[-1]}" in self.names or any(beginning in self.names for beginning in beginnings)
 
 
-def patched(use: Use) -> bool:
-    """Whether a library function is replaced, or the code of one."""
-    if use.name.startswith(("torch.backends.", "os.environ")):
-        return False
-    return use.name.endswith(".__code__") or (use.name.startswith(_PATCHABLE) and not use.name.startswith("torch.Tensor."))
+_SIGNS = {
+    "matmul": "@",
+    "add": "+",
+    "sub": "-",
+    "mult": "*",
+    "div": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "pow": "**",
+    "usub": "-",
+    "invert": "~",
+    "bitand": "&",
+    "bitor": "|",
+    "bitxor": "^",
+    "lshift": "<<",
+    "rshift": ">>",
+}
 
 
-def switched(use: Use) -> bool:
-    """Whether a switch of the framework's precision is thrown."""
-    return use.name.startswith("torch.backends.") and any(word in use.name for word in _SWITCHES)
+def shown(name: str) -> str:
+    """A name as a reader of the source would put it: operators by their sign, methods of unknown objects with a dot."""
+    word = name.rsplit(".", 1)[-1].strip("_")
+    if name.startswith("torch.Tensor.__") and word in _SIGNS:
+        return f"the operator {_SIGNS[word]} on a tensor"
+    return name.removeprefix("?")[:MAX_CONSTRUCT]
 
 
-def flagged(use: Use) -> bool:
-    """Whether another backend setting is changed."""
-    return use.name.startswith("torch.backends.") and not switched(use)
+def sighted(facts: Facts, use: Use, severity: Severity | None = None) -> Sighting:
+    """The sighting of one use."""
+    return Sighting(construct=shown(use.name), place=facts.place(use.node), severity=severity)
 
 
-def environment(use: Use) -> bool:
-    """Whether a variable that builds do not need is set."""
-    return use.name in ("os.environ[]", "os.environ", "os.putenv") and use.given.text not in BUILD_VARIABLES
+def found_in(
+    facts: Facts, regions: Iterable[Region], pattern: re.Pattern[str], severity: Severity | None = None
+) -> Iterator[Sighting]:
+    """The sightings of a pattern in native code."""
+    for region in regions:
+        for match in pattern.finditer(region.code):
+            construct = " ".join(match.group().split()).rstrip("(< ")
+            yield Sighting(construct=construct[:MAX_CONSTRUCT], place=facts.place_in(region, match.start()), severity=severity)
 
 
-def fallback(use: Use) -> bool:
-    """Whether the framework computes, in Python that runs while the clock does."""
-    if not use.on_host_in_forward:
-        return False
-    layer = use.name.startswith("torch.nn.") and use.name.endswith(".__call__")
-    return layer or use.name == "torch.compile" or is_torch_compute(use.name)
+def uses_of(facts: Facts, watch: Watch) -> list[Use]:
+    """The uses that a watch looks for, where a rule needs more than their names."""
+    return [use for use in facts.uses if use.role in watch.roles and watch.matches(use.name)]
+
+
+def free_call(words: str) -> re.Pattern[str]:
+    """A pattern for a call of a free C function; `words` is the regular expression for its name. Members are left alone."""
+    return re.compile(rf"(?<![\w.>:])(?:std::|::)?(?:{words})\s*\(")

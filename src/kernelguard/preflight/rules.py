@@ -1,168 +1,109 @@
-"""Run the tables over one candidate: facts in, findings out. Nothing of the candidate is executed.
+"""The table of rules, and the two questions that the evaluation asks: what does the source say, and is that a refusal?
 
-What gets past: names reached by getattr with built strings, exec, aliases inside containers, pasted tokens. The behavioural
-detectors hold without this scan; it only refuses early what is plain to see.
+Nothing of the candidate is executed. What gets past: names put together at run time, `exec` of what nobody shows, tokens pasted
+by the preprocessor. The behavioural detectors hold without this scan; it refuses early what is plain to see.
 """
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 
-from kernelguard.preflight.extensions import Extension
-from kernelguard.preflight.native_table import NATIVE_RULES
-from kernelguard.preflight.native_text import has_launch, has_loop
-from kernelguard.preflight.rule import Rule
-from kernelguard.preflight.source import Facts, Place, Unreadable, read_source
-from kernelguard.preflight.table import RULES
-from kernelguard.preflight.uses import Use
+from kernelguard.preflight.clock_rules import CLOCK_RULES
+from kernelguard.preflight.escape_rules import ESCAPE_RULES
+from kernelguard.preflight.framework_rules import FRAMEWORK_RULES
+from kernelguard.preflight.kernel_rules import KERNEL_RULES
+from kernelguard.preflight.output_rules import OUTPUT_RULES
+from kernelguard.preflight.payload_rules import PAYLOAD_RULES
+from kernelguard.preflight.precision_rules import PRECISION_RULES
+from kernelguard.preflight.rule import Rule, Sighting
+from kernelguard.preflight.source import Place, Unreadable, read_source
+from kernelguard.preflight.tampering_rules import TAMPERING_RULES
 from kernelguard.terms.findings import Finding, Severity
 from kernelguard.terms.policy import Mode, Policy, Rules
 from kernelguard.terms.problem import Candidate
 
-_HOST_BACKENDS = frozenset({"c", "cpp"})
-_EXTENSION_BACKENDS = frozenset({"cuda", "hip", "thunderkittens", *_HOST_BACKENDS})
-_SHOWN_CODE = re.compile(r"\b(?:void|float|double|int|long)\b[^;{}]*\([^;{}]*\)\s*\{[^}]*;", re.DOTALL)
-_FAMILIES = {"triton": "triton", "cute": "cute", "cutlass": "cute", "tilelang": "tilelang"}
-MAX_PER_RULE = 3
+MAX_FINDINGS = 200
+NOT_PYTHON = Rule(
+    name="parse",
+    code="RH-14",
+    says="does not parse",
+    honest="everything that this Python parses",
+    gets_past="nothing",
+    check=lambda _facts, _policy: (),
+)
+TOO_MUCH = Rule(
+    name="bounds",
+    code="RH-13",
+    says="can't be read within bounds",
+    honest="any program below 2 MB, 100,000 nodes and 150 levels",
+    gets_past="nothing",
+    check=lambda _facts, _policy: (),
+)
+RULES: tuple[Rule, ...] = (
+    NOT_PYTHON,
+    TOO_MUCH,
+    *KERNEL_RULES,
+    *FRAMEWORK_RULES,
+    *TAMPERING_RULES,
+    *OUTPUT_RULES,
+    *CLOCK_RULES,
+    *ESCAPE_RULES,
+    *PAYLOAD_RULES,
+    *PRECISION_RULES,
+)
 
 
 def inspect(candidate: Candidate, policy: Policy) -> tuple[Finding, ...]:
-    """What the source itself gives away; () under `behaviour`, where no source is read. Never raises for any text."""
+    """What the source gives away, by rule and then by line; () under `behaviour`, where no source is read.
+
+    Raises nothing, whatever the text is: what can't be read is a finding.
+    """
     if not policy.reads_source:
         return ()
-    facts = read_source(candidate.source, backend=candidate.backend, entry=candidate.entry)
+    try:
+        facts = read_source(candidate.source, backend=candidate.backend, entry=candidate.entry)
+    except RecursionError:  # the caller's own stack was nearly used up
+        facts = Unreadable(reason="the source is nested too deeply", line=1, opaque=True)
     if isinstance(facts, Unreadable):
-        code = "RH-13" if facts.opaque else "RH-14"
+        rule = TOO_MUCH if facts.opaque else NOT_PYTHON
         place = Place(line=facts.line, column=1, snippet="")
-        return (_finding("parse", code, Severity.ERROR, f"The source can't be read: {facts.reason}", place, "source"),)
-    strict = policy.rules is Rules.SOURCE_STRICT
-    return (*_entry(facts), *_uses(facts, strict=strict), *_native(facts, strict=strict), *(_kernels(facts) if strict else ()))
+        return (_finding(rule, Sighting(construct=f"The source ({facts.reason})", place=place), 1, policy),)
+    findings = [finding for rule in RULES for finding in _findings(rule, rule.check(facts, policy), policy)]
+    return tuple(findings[:MAX_FINDINGS])
 
 
-def refuses(findings: tuple[Finding, ...], policy: Policy) -> bool:
-    """True when these findings of preflight end the evaluation before the import."""
-    return policy.mode is Mode.ENFORCE and any(finding.severity is Severity.ERROR for finding in findings)
+def refuses(findings: Iterable[Finding], policy: Policy) -> bool:
+    """Whether these findings end the evaluation before the candidate is imported: an error of preflight, in mode enforce."""
+    enforced = policy.mode is Mode.ENFORCE and policy.reads_source
+    return enforced and any(
+        finding.severity is Severity.ERROR and finding.detector.startswith("RH-PREFLIGHT-") for finding in findings
+    )
 
 
-def _finding(rule: str, code: str, severity: Severity, summary: str, place: Place, construct: str) -> Finding:
+def _findings(rule: Rule, sightings: Iterable[Sighting], policy: Policy) -> list[Finding]:
+    """One finding for each construct and severity, at its first place, with the number of places."""
+    groups: dict[tuple[str, Severity | None], list[Sighting]] = {}
+    for sighting in sightings:
+        groups.setdefault((sighting.construct, sighting.severity), []).append(sighting)
+    firsts = [(min(group, key=_position), len({_position(one) for one in group})) for group in groups.values()]
+    return [_finding(rule, first, count, policy) for first, count in sorted(firsts, key=lambda pair: _position(pair[0]))]
+
+
+def _position(sighting: Sighting) -> tuple[int, int]:
+    return (sighting.place.line, sighting.place.column)
+
+
+def _finding(rule: Rule, sighting: Sighting, count: int, policy: Policy) -> Finding:
+    own = rule.strict if policy.rules is Rules.SOURCE_STRICT else rule.practical
     return Finding(
-        code=code,
-        detector=f"RH-PREFLIGHT-{rule.upper().replace('_', '-')}",
-        severity=severity,
-        summary=summary,
-        evidence={"line": place.line, "column": place.column, "snippet": place.snippet, "construct": construct},
-        policy_rule=rule,
+        code=rule.code,
+        detector=rule.detector,
+        severity=sighting.severity or own,
+        summary=f"{sighting.construct} {rule.says}.",
+        evidence={
+            "line": sighting.place.line,
+            "column": sighting.place.column,
+            "snippet": sighting.place.snippet,
+            "construct": sighting.construct,
+            "places": count,
+        },
+        policy_rule=rule.name,
     )
-
-
-def _entry(facts: Facts) -> Iterator[Finding]:
-    if not facts.entries:
-        place = Place(line=1, column=1, snippet="")
-        yield _finding("entry", "RH-14", Severity.ERROR, f"The source defines no class {facts.entry}", place, facts.entry)
-
-
-def _uses(facts: Facts, *, strict: bool) -> Iterator[Finding]:
-    for rule in RULES:
-        severity = rule.strict if strict else rule.practical
-        if severity is None:
-            continue
-        hits = [use for use in facts.uses if use.role in rule.roles and not use.device and rule.applies(use)]
-        builds = [use for use in hits if _builds_own_object(facts, rule, use)]
-        yield from (_of_use(facts, rule, Severity.INFO, use) for use in builds[:1])
-        yield from (_of_use(facts, rule, severity, use) for use in [use for use in hits if use not in builds][:MAX_PER_RULE])
-
-
-def _builds_own_object(facts: Facts, rule: Rule, use: Use) -> bool:
-    """A plain shared object: C or CUDA text that the file shows, written and compiled at import, loaded from the path it built.
-
-    It happens in a confined worker, before anything secret is known; calls in forward are no building.
-    """
-    if use.live or facts.backend not in _EXTENSION_BACKENDS or not _shows_code(facts):
-        return False
-    if rule.name == "foreign_library":
-        return _own_library(use)
-    return rule.name == "files" or (rule.name == "process" and use.name.startswith("subprocess."))
-
-
-def _shows_code(facts: Facts) -> bool:
-    """True when some string of the file holds a function with a body in C, C++ or CUDA."""
-    return any(_SHOWN_CODE.search(text.value) for text in facts.texts)
-
-
-def _own_library(use: Use) -> bool:
-    """A path that was put together, or a name that is no library of the system."""
-    return not (use.given.text or "").startswith("lib")
-
-
-def _of_use(facts: Facts, rule: Rule, severity: Severity, use: Use) -> Finding:
-    place = facts.place(use.node)
-    return _finding(
-        rule.name,
-        rule.code,
-        severity,
-        f"Line {place.line} {use.role.value} {use.name[:80]}, which {rule.words}",
-        place,
-        use.name[:80],
-    )
-
-
-def _native(facts: Facts, *, strict: bool) -> Iterator[Finding]:
-    for extension in facts.extensions:
-        for rule in NATIVE_RULES:
-            match = rule.pattern.search(extension.native.code if rule.code != "RH-03" else extension.reached)
-            if match:
-                severity = rule.strict if strict else rule.practical
-                place = _native_place(facts, extension, match.group(0))
-                yield _finding(
-                    rule.name, rule.code, severity, f"Native code {rule.words}: {match.group(0)[:60]}", place, match.group(0)[:60]
-                )
-
-
-def _native_place(facts: Facts, extension: Extension, text: str) -> Place:
-    position = extension.native.code.find(text)
-    if position < 0 or not extension.parts:
-        return facts.place(extension.node)
-    part, below = extension.part_at(position)
-    return facts.place(part.node, below)
-
-
-def _kernels(facts: Facts) -> Iterator[Finding]:
-    """A kernel of the declared backend must be there, and on forward's path."""
-    declared, launched = _in_python(facts) if facts.backend in _FAMILIES else _in_extensions(facts)
-    place = facts.place_of_line(1)
-    if not declared and facts.backend in (*_FAMILIES, *_EXTENSION_BACKENDS):
-        yield _finding(
-            "custom_kernel",
-            "RH-04",
-            Severity.ERROR,
-            f"There is no kernel of the declared backend {facts.backend}",
-            place,
-            facts.backend,
-        )
-    elif declared and not launched:
-        names = ", ".join(sorted(declared))[:80]
-        yield _finding(
-            "kernel_launched", "RH-04", Severity.ERROR, f"No declared kernel is on forward's path: {names}", place, names
-        )
-
-
-def _in_python(facts: Facts) -> tuple[set[str], set[str]]:
-    kernels = [kernel for kernel in facts.kernels if kernel.family == _FAMILIES[facts.backend]]
-    return {kernel.name for kernel in kernels}, {kernel.name for kernel in kernels if kernel.launched and kernel.writes}
-
-
-def _in_extensions(facts: Facts) -> tuple[set[str], set[str]]:
-    declared, launched = set[str](), set[str]()
-    if any(use.name == "ctypes.CDLL" and _own_library(use) for use in facts.uses) and _shows_code(facts):
-        return {"a shared object"}, {"a shared object"}
-    for extension in facts.extensions:
-        names = extension.native.kernels or (
-            {"a C++ function"} if facts.backend in _HOST_BACKENDS and has_loop(extension.native.code) else set()
-        )
-        declared |= set(names)
-        runs = (
-            has_loop(extension.reached)
-            if facts.backend in _HOST_BACKENDS
-            else has_launch(extension.reached) or extension.called_directly
-        )
-        launched |= set(names) if runs else set()
-    return declared, launched

@@ -7,6 +7,7 @@ Nothing here evaluates anything.
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 ScopeNode = ast.Module | ast.ClassDef | FunctionNode
@@ -42,6 +43,12 @@ class Scope:
     def is_class(self) -> bool:
         """True for the body of a class, whose names its methods don't see."""
         return isinstance(self.node, ast.ClassDef)
+
+    def statements(self) -> Iterator[list[ast.AST]]:
+        """Its nodes in runs: a statement and the expressions up to the next one."""
+        starts = [place for place, node in enumerate(self.nodes) if isinstance(node, ast.stmt) or place == 0]
+        for start, stop in pairwise([*starts, len(self.nodes)]):
+            yield self.nodes[start:stop]
 
     @property
     def function(self) -> FunctionNode | None:

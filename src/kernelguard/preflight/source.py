@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass
 
 from kernelguard.preflight.collector import collect_uses
-from kernelguard.preflight.extensions import Extension, read_extensions
+from kernelguard.preflight.extensions import Extension, Region, loose_regions, read_extensions
 from kernelguard.preflight.inference import settle
 from kernelguard.preflight.kernels import PythonKernel, read_kernels
 from kernelguard.preflight.kinds import Kinds
@@ -44,6 +44,8 @@ class Place:
 class Facts:
     """What the source says. `entry_kinds` is what the entry's name may be, `entries` the classes among that.
 
+    `forward` is what the entry's `forward` may be, `ancestors` the names of the file's classes that the entry is or derives from.
+    `loose` is native code that no compile call was seen to take.
     `residuals` are the functions that subtract a value widened again from a narrower type, as split-precision products do.
     """
 
@@ -54,10 +56,13 @@ class Facts:
     program: Program
     entry_kinds: Kinds
     entries: tuple[int, ...]
+    forward: Kinds
+    ancestors: frozenset[str]
     live: frozenset[int]
     uses: tuple[Use, ...]
     kernels: tuple[PythonKernel, ...]
     extensions: tuple[Extension, ...]
+    loose: tuple[Region, ...]
     residuals: frozenset[int]
 
     def place(self, node: ast.AST, below: int = 0) -> Place:
@@ -70,6 +75,21 @@ class Facts:
         """A place by its numbers, with the snippet looked up."""
         text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
         return Place(line=line, column=column, snippet=_snippet(text))
+
+    def place_in(self, region: Region, position: int) -> Place:
+        """Where a position of native code stands in the file; a line of a string with escaped line breaks is not exact."""
+        text, below = region.part_at(position)
+        return self.place(text.node, below)
+
+    @property
+    def native_regions(self) -> tuple[Region, ...]:
+        """All native code of the file, compiled or not."""
+        return (*(extension.whole for extension in self.extensions), *self.loose)
+
+    @property
+    def reached_regions(self) -> tuple[Region, ...]:
+        """The native code that a call of forward may run."""
+        return tuple(extension.reached for extension in self.extensions)
 
     @property
     def texts(self) -> list[Text]:
@@ -122,6 +142,7 @@ def _facts(module: ast.Module, source: str, *, backend: str, entry: str) -> Fact
     live = live_scopes(evaluator, entries)
     device = device_scopes(evaluator)
     lines = tuple(re.split(r"\r\n|\r|\n", source))
+    extensions = read_extensions(evaluator, live)
     return Facts(
         lines=lines,
         backend=backend,
@@ -130,10 +151,13 @@ def _facts(module: ast.Module, source: str, *, backend: str, entry: str) -> Fact
         program=program,
         entry_kinds=evaluator.cell(0, entry),
         entries=tuple(entries),
+        forward=frozenset().union(*(evaluator.class_member(index, "forward") for index in entries)),
+        ancestors=evaluator.ancestors(entries),
         live=live,
         uses=collect_uses(evaluator, live, device),
         kernels=read_kernels(evaluator, live),
-        extensions=read_extensions(evaluator, live),
+        extensions=extensions,
+        loose=loose_regions(evaluator, extensions),
         residuals=frozenset(scope.index for scope in program.scopes if any(_is_residual(node) for node in scope.nodes)),
     )
 

@@ -31,7 +31,8 @@ class Role(enum.Enum):
 class Arguments:
     """What a use was given: the strings among the positional arguments, the constant keywords, the kinds of them all.
 
-    A keyword whose value is no constant stands in `options` as UNKNOWN. An assignment has the option `value`.
+    Of a list that is written out, `texts` has the first element. A keyword whose value is no constant stands in `options` as
+    UNKNOWN. An assignment has the option `value`.
     """
 
     texts: tuple[str | None, ...] = ()

@@ -42,7 +42,7 @@ BACKENDS = {
     "triton": Backend(
         family="triton",
         declared="a function under @triton.jit (or gluon) that stores something",
-        launched="kernel[grid](...) on forward's path",
+        launched="a call of kernel[grid] on forward's path",
     ),
     "cuda": Backend(device_code=True, library=_CUTLASS, declared=_DEVICE_DECLARED, launched=_DEVICE_LAUNCHED),
     "hip": Backend(device_code=True, declared=_DEVICE_DECLARED, launched=_DEVICE_LAUNCHED),

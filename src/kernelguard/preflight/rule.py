@@ -74,9 +74,11 @@ class Watch:
 
     def matches(self, name: str) -> bool:
         """Whether a dotted name is one of those looked for."""
-        parts = name.split(".")
-        beginnings = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
-        return f"*.{parts[-1]}" in self.names or any(beginning in self.names for beginning in beginnings)
+        if f"*.{name.rpartition('.')[2]}" in self.names:
+            return True
+        while name and name not in self.names:
+            name = name.rpartition(".")[0]
+        return bool(name)
 
 
 _SIGNS = {

@@ -33,7 +33,7 @@ TOO_MUCH = Rule(
     name="bounds",
     code="RH-13",
     says="can't be read within bounds",
-    honest="any program below 2 MB, 100,000 nodes and 150 levels",
+    honest="any program below 2 MB, 50,000 nodes and 150 levels",
     gets_past="nothing",
     check=lambda _facts, _policy: (),
 )

@@ -16,7 +16,7 @@ from kernelguard.preflight.uses import Use
 
 MAX_SOURCE_BYTES = 2_000_000
 MAX_DEPTH = 150  # of the syntax tree; honest kernels stay below 40
-MAX_NODES = 100_000  # about 10,000 lines
+MAX_NODES = 50_000  # about 5,000 lines
 MAX_SNIPPET = 120
 
 _COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")

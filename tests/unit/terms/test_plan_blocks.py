@@ -1,5 +1,7 @@
 """How a plan is cut into blocks: a first call by itself, a late block, bursts at the end, and no canary torn apart."""
 
+from collections import Counter
+
 import pytest
 
 from kernelguard.terms.plan import BURSTS, LATE_GAP_S, PROBE_KINDS, SOLO_CALLS, DrawKind, Plan, draw_plan
@@ -79,3 +81,24 @@ def test_weights_inputs_and_device_seeds_are_drawn_apart() -> None:
     assert len(set(devices)) == len(devices)
     assert plan.weight_seed not in inputs | set(devices)
     assert inputs.isdisjoint(devices)
+
+
+def test_probes_have_variants_and_nothing_else_has() -> None:
+    """A probe of one variant alone could be learned; a canary's variants mean new, again and edited."""
+    calls = [call for plan in plans(20, 9) for call in plan.calls]
+    probes = {call.variant for call in calls if call.kind in PROBE_KINDS}
+
+    assert len(probes) > 50
+    assert {call.variant for call in calls if call.kind in (DrawKind.PLAIN, DrawKind.BURST)} == {0}
+
+
+def test_every_place_of_the_paper_is_as_likely_as_any_other() -> None:
+    """Seven items, one of them scored: over 420 plans it stands 60 times at each place."""
+    places: Counter[int] = Counter()
+    for number in range(420):
+        mixed = draw_plan(Policy(num_perf_trials=1, num_correct_trials=3), f"{number:064x}").blocks[1:-1]
+        items = [call for block in mixed for call in block.calls if call.kind is not DrawKind.CANARY or call.variant == 0]
+        places[next(place for place, call in enumerate(items) if call.scored)] += 1
+
+    assert sorted(places) == list(range(7))
+    assert all(30 < count < 95 for count in places.values())

@@ -192,3 +192,14 @@ def test_limitations_list_whatever_could_not_be_seen() -> None:
     supported = capability(CapabilityStatus.SUPPORTED, required=True, name="clock")
 
     assert decided(capabilities=(OPTIONAL, supported)).limitations == ("oracle: why",)
+
+
+def test_native_metadata_says_why_an_answer_was_refused() -> None:
+    """Upstream's readers look here first."""
+    refused = Refused(fault=Fault.RAISED, detail="ValueError: no such kernel")
+
+    metadata = decided((Severity.ERROR,), seen=evidence([*plain_calls(2), call(2, outcome=refused)])).native.metadata
+
+    assert metadata["correctness_issue"] == "ValueError: no such kernel"
+    assert metadata["correctness_trials"] == "(2 / 3)"
+    assert "correctness_issue" not in decided().native.metadata

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from kernelguard.wire.messages import Load
+from kernelguard.wire.framing import decode, encode
+from kernelguard.wire.messages import Load, LoadFailed
 from kernelguard.wire.tree import pack
 from kernelguard.worker.load import MODULE, Failed, construct, import_program, load
 
@@ -111,3 +112,13 @@ def test_the_text_of_a_failure_is_bounded(tmp_path: Path) -> None:
 
     assert len(caught.value.failure.error) < 400
     assert len(caught.value.failure.text) <= 8000
+
+
+@pytest.mark.xfail(strict=True, reason="encode raises on half a surrogate pair, so the worker dies without a word")
+def test_a_failure_can_always_be_sent(tmp_path: Path) -> None:
+    """What a program raises may hold any text; its stage must still arrive."""
+    with pytest.raises(Failed) as caught:
+        import_program(str(written(tmp_path, "raise ValueError(chr(0xD800))")), "ModelNew")
+
+    message = LoadFailed(failure=caught.value.failure)
+    assert decode(encode(message), (LoadFailed,)).failure.stage == "import"

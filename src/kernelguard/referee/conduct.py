@@ -1,6 +1,5 @@
 """One call, both sides: reveal the input, stop the clock at the snapshot of the answer, look again, compare in full."""
 
-import math
 import time
 from dataclasses import dataclass
 
@@ -21,6 +20,7 @@ from kernelguard.terms.plan import Block, Call, DrawKind
 from kernelguard.wire.framing import encode
 from kernelguard.wire.gate_messages import Done, Go
 
+MIN_CLAIM_MS, MAX_CLAIM_MS = 1e-6, 1e9
 CANARY_EDIT = 2  # the variant of a canary whose input differs in single elements
 
 
@@ -171,4 +171,5 @@ class Conductor:
 
 
 def _finite(claim: float) -> float:
-    return claim if math.isfinite(claim) else -1.0
+    """The claim, or -1 (which RH-15 refuses) for what no clock can have read: no number, under a nanosecond, over eleven days."""
+    return claim if claim == 0 or MIN_CLAIM_MS <= abs(claim) <= MAX_CLAIM_MS else -1.0

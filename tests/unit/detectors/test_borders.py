@@ -122,6 +122,13 @@ class TestTwoClocks:
 
         assert timed(evidence(calls)) == ["RH-DEVICE-BUSY-BEFORE-GO"] * found
 
+    def test_without_a_solo_block_there_is_no_control_and_nothing_is_said(self) -> None:
+        """The referee's band for its chain, and the reference's own pace, come from there alone."""
+        calls = plain_calls(20, candidate=side_call(chain_ms=0.9), reference=side_call(3.0))
+
+        assert timed(evidence(calls, solo=None)) == []
+        assert paced(evidence(calls, solo=None)) == []
+
     def test_the_bound_by_bursts_is_the_sum_of_what_it_says(self) -> None:
         """Excess of one call in a burst, and gap and doubt spread over its width; the first three bursts do not count."""
         swing = [0.01 if number % 2 else -0.01 for number in range(40)]
@@ -154,6 +161,16 @@ class TestPace:
         ]  # fmt: skip
 
         assert paced(evidence([*calls, *plain_calls(20)])) == ["RH-REPEAT-FASTER"] * found
+
+    @pytest.mark.parametrize("unit_ms", [0.01, 4.0, 100.0])
+    def test_remembering_shows_at_any_length_of_the_work(self, unit_ms: float) -> None:
+        """A ratio has no unit."""
+        halves = [side_call(unit_ms), side_call(0.3 * unit_ms)]
+        calls = [
+            call(n, DrawKind.CANARY, variant=n % 2, candidate=halves[n % 2], reference=side_call(unit_ms)) for n in range(6)
+        ]  # fmt: skip
+
+        assert paced(evidence(calls, cpu_clock=True)) == ["RH-REPEAT-FASTER"]
 
     @pytest.mark.parametrize(
         ("cpu_clock", "plain_ms", "probe_ms", "found"),

@@ -13,9 +13,6 @@ from kernelguard.terms.problem import Candidate, Problem
 from kernelguard.terms.verdict import Integrity, Verdict
 
 POLICY = Policy()
-TOO_SMALL = pytest.mark.xfail(strict=True, raises=OverflowError, reason="paired_ratio overflows: evaluate() would raise")
-TOO_LARGE = pytest.mark.xfail(strict=True, raises=OverflowError, reason="summary overflows: evaluate() would raise")
-HALF_ZERO = pytest.mark.xfail(strict=True, raises=ZeroDivisionError, reason="paired_ratio divides: evaluate() would raise")
 
 
 def judged(claims_ms: list[float], *, cpu_clock: bool) -> Verdict:
@@ -32,13 +29,13 @@ def judged(claims_ms: list[float], *, cpu_clock: bool) -> Verdict:
     "claims_ms",
     [
         pytest.param([0.0] * 20, id="all zero"),
-        pytest.param([0.0] * 11 + [1.0] * 9, id="half zero", marks=HALF_ZERO),
+        pytest.param([0.0] * 11 + [1.0] * 9, id="half zero"),
         pytest.param([-1.0] * 20, id="all negative"),
         pytest.param([-1.0] * 11 + [1.0] * 9, id="half negative"),
         pytest.param([5e-324] * 20, id="denormal"),
-        pytest.param([1e-300] * 20, id="vanishing", marks=TOO_SMALL),
-        pytest.param([1e-9] * 20, id="a femtosecond", marks=TOO_SMALL),
-        pytest.param([1e-9] * 11 + [1.0] * 9, id="half a femtosecond", marks=TOO_SMALL),
+        pytest.param([1e-300] * 20, id="vanishing"),
+        pytest.param([1e-9] * 20, id="a femtosecond"),
+        pytest.param([1e-9] * 11 + [1.0] * 9, id="half a femtosecond"),
         pytest.param([1e-6] * 20, id="a nanosecond"),
         pytest.param([0.5] * 11 + [1.0] * 9, id="half forged by half"),
     ],
@@ -56,7 +53,7 @@ def test_a_claim_that_is_too_low_ends_in_a_verdict_that_is_no_pass(claims_ms: li
     ("claim_ms", "count"),
     [
         (1e3, 20), (1e20, 1), (1e20, 20), (1e155, 11), (1e300, 1), (1e300, 20), (1.7e308, 1),
-        pytest.param(1.7e308, 11, marks=TOO_LARGE), pytest.param(1.7e308, 20, marks=TOO_LARGE),
+        pytest.param(1.7e308, 11), pytest.param(1.7e308, 20),
     ],
 )  # fmt: skip
 def test_a_claim_that_is_too_high_gives_no_error_of_ours(claim_ms: float, count: int) -> None:

@@ -197,7 +197,8 @@ def _first_bad(expected: torch.Tensor, actual: torch.Tensor, tolerance: float) -
     for start in range(0, expected.numel(), CHUNK):
         want, got = flat_expected[start : start + CHUNK], flat_actual[start : start + CHUNK]
         if expected.is_floating_point() or expected.is_complex():
-            bad = ~torch.isclose(got.to(want.dtype), want, rtol=tolerance, atol=tolerance)
+            bad = ~torch.isclose(_wide(got.to(want.dtype)), _wide(want), rtol=tolerance, atol=tolerance)
+            bad = bad.any(dim=-1) if want.is_complex() else bad
         else:
             bad = got != want
         if bad.any():

@@ -51,11 +51,16 @@ def edit(inputs: Sequence[torch.Tensor], *, seed: int) -> None:
     for tensor in inputs:
         if not tensor.is_floating_point() or tensor.numel() < 2:
             continue
-        flat = tensor.view(-1)
+        flat = tensor.as_strided((tensor.numel(),), (1,))  # dense, in whatever order its dimensions lie
         for _ in range(EDITS):
-            here, there = torch.randint(flat.numel(), (2,), generator=generator, device="cpu").tolist()
-            largest = flat.abs().max()
-            flat[here] = torch.where(flat[here].abs() * 2 > largest, flat[there] * 0, largest)
+            here = int(torch.randint(flat.numel(), (1,), generator=generator, device="cpu").item())
+            flat[here] = _other_end(flat[here], flat.min(), flat.max())
+
+
+def _other_end(value: torch.Tensor, smallest: torch.Tensor, largest: torch.Tensor) -> torch.Tensor:
+    """The smallest or the largest value of an input, whichever is farther from `value`; 0-d tensors, infinities included."""
+    farther = torch.where(largest - value > value - smallest, largest, smallest)
+    return torch.where(value == largest, smallest, torch.where(value == smallest, largest, farther))
 
 
 def _sparse(tensor: torch.Tensor, _uniform: bool, variant: int) -> torch.Tensor:  # noqa: FBT001 - one signature for all alterations

@@ -12,6 +12,7 @@ from kernelguard.referee.counterpart import Answer
 from kernelguard.referee.problem import Arguments, ProblemDesk
 from kernelguard.terms.evidence import CallEvidence, Compared, Fault, Refused, Side, SideCall
 from kernelguard.terms.plan import Call
+from kernelguard.wire.gate_messages import OutputSpec
 
 NOISE_FACTOR = 8.0
 REMEMBERED_BYTES = 2 << 30  # answers larger than this are not kept to recognise a replay
@@ -121,9 +122,14 @@ class Judge:
 
 def _tensors(answer: Answer) -> list[torch.Tensor]:
     return [
-        copy.view(DTYPES[spec.dtype]).as_strided(spec.shape, spec.strides)
+        copy.view(DTYPES[spec.dtype]).as_strided(spec.shape, _strides(spec))
         for spec, copy in zip(answer.specs, answer.copies, strict=True)
     ]
+
+
+def _strides(spec: OutputSpec) -> tuple[int, ...]:
+    """The claimed strides, with 1 where a dimension has one element and any claim would do."""
+    return tuple(stride if extent > 1 else 1 for extent, stride in zip(spec.shape, spec.strides, strict=True))
 
 
 def _form_differs(wanted: Sequence[str], expected: Answer, given: Sequence[str], actual: Answer) -> Refused | None:

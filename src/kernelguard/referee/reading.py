@@ -11,6 +11,7 @@ from kernelguard.terms.evidence import Fault, Refused, Side
 from kernelguard.wire.gate_messages import Done, OutputSpec
 
 SPARE_BYTES = 1 << 20
+MAX_SLOT_DIGITS = 6
 _INTEGER_TRIES = 512  # more than an 8-bit type has values: if one is absent, it is found
 
 
@@ -56,7 +57,9 @@ class Reader:
         number = spec.segment.removeprefix("slot:")
         slots = self._desk.all_slots
         if not (
-            number.isdigit()
+            number.isascii()
+            and number.isdigit()
+            and len(number) <= MAX_SLOT_DIGITS
             and int(number) < len(slots)
             and 0 <= spec.offset <= slots[int(number)].memory.numel() - size_of(spec)
         ):
@@ -138,7 +141,8 @@ def poison_value(answer: torch.Tensor, call: int) -> float:
         return 0.0 if answer.float().mean().item() > 0.5 else 1.0
     if not answer.is_floating_point() and not answer.is_complex():
         return _absent_integer(answer, call)
-    finite = answer.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0) if answer.is_floating_point() else answer.abs()
+    values = answer.float() if answer.dtype.itemsize == 1 else answer  # torch has little arithmetic on float8
+    finite = values.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0) if answer.is_floating_point() else answer.abs()
     value = (2.0 + (call % 13) / 13) * float(finite.abs().max().item()) + 1.0
     limit = torch.finfo(answer.dtype).max / 2
     return (value if call % 2 else -value) if value <= limit else _farthest(finite.double(), limit, call)

@@ -13,6 +13,9 @@ BOOTSTRAP_BLOCK = 5
 # (bench/results): up to 0.5 % at 0.1 ms and 1.9 % at 0.012 ms, which no number of samples within one process shows.
 PROCESS_SHARE = 0.0015
 PROCESS_MS = 0.0001
+MAX_LOG = 700.0  # beyond it exp overflows
+MIN_TIME_MS = 1e-9
+SCALED_ABOVE = 1e150  # squares of larger numbers overflow
 
 
 def finite(values: Sequence[float]) -> list[float]:
@@ -48,10 +51,13 @@ def summary(values: Sequence[float]) -> dict[str, float]:
     """median, mean, std, min, max, p10, p90 and num_trials; empty for no values."""
     if not values:
         return {}
+    largest = max(abs(value) for value in values)
+    unit = largest if largest > SCALED_ABOVE else 1.0
+    scaled = [value / unit for value in values]
     return {
-        "median": statistics.median(values),
-        "mean": statistics.fmean(values),
-        "std": statistics.stdev(values) if len(values) > 1 else 0.0,
+        "median": statistics.median(scaled) * unit,
+        "mean": statistics.fmean(scaled) * unit,
+        "std": statistics.stdev(scaled) * unit if len(values) > 1 else 0.0,
         "min": min(values),
         "max": max(values),
         "p10": quantile(values, 0.1),
@@ -70,9 +76,10 @@ def paired_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> 
 
     Block bootstrap of log-ratios, so that slow drift does not narrow it. None for fewer than two pairs of positive times.
     """
-    logs = [math.log(a / b) for a, b in zip(numerators, denominators, strict=True) if a > 0 and b > 0]
-    if len(logs) < 2:
+    kept = [(a, b) for a, b in zip(numerators, denominators, strict=True) if a > 0 and b > 0]
+    if len(kept) < 2:
         return None
+    logs = [math.log(a) - math.log(b) for a, b in kept]
     pick = random.Random(0)  # noqa: S311 - resampling, not a secret; fixed so that a record repeats exactly
     size = min(BOOTSTRAP_BLOCK, len(logs))
     rounds = -(-len(logs) // size)
@@ -81,10 +88,15 @@ def paired_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> 
         for _ in range(BOOTSTRAP_ROUNDS)
     )
     middle = statistics.median(logs)
-    process = 2 * (PROCESS_SHARE + PROCESS_MS / min(statistics.median(numerators), statistics.median(denominators)))
+    shorter = min(statistics.median(a for a, _ in kept), statistics.median(b for _, b in kept))
+    process = min(MAX_LOG, 2 * (PROCESS_SHARE + PROCESS_MS / max(shorter, MIN_TIME_MS)))
     low = middle - math.hypot(middle - quantile(medians, 0.025), process)
     high = middle + math.hypot(quantile(medians, 0.975) - middle, process)
-    return math.exp(middle), math.exp(low), math.exp(high)
+    return _ratio(middle), _ratio(low), _ratio(high)
+
+
+def _ratio(logarithm: float) -> float:
+    return math.exp(max(-MAX_LOG, min(MAX_LOG, logarithm)))
 
 
 def _block(values: Sequence[float], start: int, size: int) -> list[float]:

@@ -5,11 +5,12 @@ import select
 import socket
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar, cast  # noqa: TID251 - see _adapter
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from kernelguard.terms.errors import WireError
 
@@ -39,9 +40,22 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def encode(message: object) -> bytes:
-    """A message as JSON bytes: `{"type": <class name>, "body": {...}}`."""
-    body = _adapter(cast("Any", type(message))).dump_json(message)
+    """A message as JSON bytes: `{"type": <class name>, "body": {...}}`. Text that is no Unicode goes with question marks."""
+    adapter = _adapter(cast("Any", type(message)))
+    try:
+        body = adapter.dump_json(message)
+    except PydanticSerializationError:
+        body = json.dumps(_in_unicode(adapter.dump_python(message)), default=lambda member: member.value).encode("ascii")
     return b'{"type":"' + type(message).__name__.encode("ascii") + b'","body":' + body + b"}"
+
+
+def _in_unicode(value: object) -> object:
+    """The same value without half surrogate pairs, which a program's own error text may hold."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, Mapping):
+        return {_in_unicode(key): _in_unicode(part) for key, part in value.items()}
+    return [_in_unicode(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 
 def decode(data: bytes, expected: Sequence[type[M]]) -> M:

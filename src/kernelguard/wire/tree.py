@@ -33,7 +33,10 @@ def pack(value: object, take: Callable[[object], int | None]) -> str:
 
     Known: None, bool, int, float, str, list, tuple, dict with str keys. Anything else raises WireError naming the type.
     """
-    text = json.dumps(_packed(value, take, _Budget(), 0))
+    try:
+        text = json.dumps(_packed(value, take, _Budget(), 0))
+    except ValueError as error:  # an integer of thousands of digits
+        raise WireError(f"a value can't be written: {str(error)[:100]}") from error
     if len(text) > MAX_TEXT_BYTES:
         raise WireError("a value has too much text")
     return text
@@ -60,9 +63,20 @@ def unpack(text: str, tensors: Sequence[object]) -> object:
     if len(text) > MAX_TEXT_BYTES:
         raise WireError("a value has too much text")
     try:
-        return _unpacked(json.loads(text), tensors, _Budget(), 0)
+        value = json.loads(text, parse_constant=_refuse, object_pairs_hook=_single)
+        return _unpacked(value, tensors, _Budget(), 0)
     except (ValueError, RecursionError) as error:
         raise WireError(f"a packed value is not JSON: {str(error)[:100]}") from error
+
+
+def _refuse(word: str) -> object:
+    raise WireError(f"a packed value holds {word}, which is written otherwise")
+
+
+def _single(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    if len({key for key, _ in pairs}) != len(pairs):
+        raise WireError("a packed value repeats a key")
+    return dict(pairs)
 
 
 def _unpacked(item: object, tensors: Sequence[object], budget: _Budget, depth: int) -> object:
@@ -70,6 +84,8 @@ def _unpacked(item: object, tensors: Sequence[object], budget: _Budget, depth: i
     if isinstance(item, list):
         raise WireError("a bare list can't have been packed")
     if not isinstance(item, dict):
+        if isinstance(item, float) and not math.isfinite(item):
+            raise WireError("a packed value holds a number beyond every float, which is written otherwise")
         return item
     if len(item) != 1:
         raise WireError("a node has more than one kind")
@@ -82,7 +98,7 @@ def _unpacked(item: object, tensors: Sequence[object], budget: _Budget, depth: i
         parts = [_unpacked(part, tensors, budget, depth + 1) for part in body]
         return parts if kind == "l" else tuple(parts)
     if kind == "d" and isinstance(body, list):
-        return {_key(pair): _unpacked(pair[1], tensors, budget, depth + 1) for pair in body}
+        return _single([(_key(pair), _unpacked(pair[1], tensors, budget, depth + 1)) for pair in body])
     raise WireError(f"a node of unknown kind {str(kind)[:20]!r}")
 
 

@@ -43,7 +43,6 @@ def test_ratios_of_no_pairs_and_of_unequal_lists_are_refused() -> None:
         paired_ratio([1.0, 2.0], [1.0])
 
 
-@pytest.mark.xfail(strict=True, raises=OverflowError, reason="PROCESS_MS over a tiny median overflows math.exp")
 @pytest.mark.parametrize("claim_ms", [1e-7, 1e-9, 1e-300])
 def test_a_tiny_claim_gives_a_wide_interval(claim_ms: float) -> None:
     """A forged elapsed time of a femtosecond must end in a finding, not in an exception of the evaluator."""
@@ -52,7 +51,6 @@ def test_a_tiny_claim_gives_a_wide_interval(claim_ms: float) -> None:
     assert ratio is None or not any(math.isnan(part) for part in ratio)
 
 
-@pytest.mark.xfail(strict=True, raises=ZeroDivisionError, reason="the medians are taken with the times that were dropped")
 def test_mostly_zero_claims_give_a_ratio_of_the_rest_or_none() -> None:
     """Half of the calls claimed as zero is the cheapest forgery there is."""
     ratio = paired_ratio([1.0] * 5, [0.0, 0.0, 0.0, 1.0, 1.0])
@@ -60,7 +58,6 @@ def test_mostly_zero_claims_give_a_ratio_of_the_rest_or_none() -> None:
     assert ratio is None or ratio[0] == pytest.approx(1.0)
 
 
-@pytest.mark.xfail(strict=True, reason="negative medians make the width of the interval wrong: narrower than for honest times")
 def test_claims_below_zero_do_not_narrow_the_interval() -> None:
     """What is not a time is dropped; what remains has to be as uncertain as if it stood alone."""
     mixed = paired_ratio([0.01] * 5, [-1.0, -1.0, -1.0, 0.01, 0.01])
@@ -71,7 +68,6 @@ def test_claims_below_zero_do_not_narrow_the_interval() -> None:
     assert mixed == pytest.approx(alone)
 
 
-@pytest.mark.xfail(strict=True, raises=OverflowError, reason="statistics.fmean overflows on huge claims")
 def test_huge_claims_have_a_summary() -> None:
     """A claim near the largest float is finite, so it gets in; it must not end the evaluation."""
     assert summary([1.7e308] * 5)["median"] == 1.7e308

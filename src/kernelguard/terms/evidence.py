@@ -204,7 +204,6 @@ class Evidence:
     ends: tuple[WorkerEnd, ...] = ()
     load_failure: LoadFailure | None = None
     cpu_clock: bool = False  # host clocks: the bounds are wider
-    floor_ms: float | None = None
     stages_s: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

@@ -10,7 +10,7 @@ MEDIAN_EFFICIENCY = 1.2533  # standard error of a median over that of a mean, sq
 BOOTSTRAP_ROUNDS = 1000
 BOOTSTRAP_BLOCK = 5
 # What two processes that run the same kernel differ by: where their memory lies. Measured on an H200 by the null test
-# (bench/results): up to 0.5 % at 0.1 ms and 1.9 % at 0.012 ms, which no number of samples within one process shows.
+# (bench/results/h200_null_and_spread.json): up to 0.5 % at 0.1 ms and 1.9 % at 0.012 ms, which no number of samples within one process shows.
 PROCESS_SHARE = 0.0015
 PROCESS_MS = 0.0001
 MAX_LOG = 700.0  # beyond it exp overflows

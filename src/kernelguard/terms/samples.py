@@ -9,8 +9,9 @@ MAD_TO_SIGMA = 1.4826  # of a normal distribution
 MEDIAN_EFFICIENCY = 1.2533  # standard error of a median over that of a mean, sqrt(pi / 2)
 BOOTSTRAP_ROUNDS = 1000
 BOOTSTRAP_BLOCK = 5
-# What two processes that run the same kernel differ by: where their memory lies. Measured on an H200 by the null test
-# (bench/results/h200_null_and_spread.json): up to 0.5 % at 0.1 ms and 1.9 % at 0.012 ms, which no number of samples within one process shows.
+# What two processes that run the same kernel differ by: where their memory lies. Measured on an H200 by null tests
+# (bench/results/h200_null_and_spread.json): up to 0.5 % at 0.1 ms and 1.9 % at 0.012 ms, which no number of samples
+# within one process shows.
 PROCESS_SHARE = 0.0015
 PROCESS_MS = 0.0001
 MAX_LOG = 700.0  # beyond it exp overflows
